@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Refusals: what the compiler says when it will not compile something.
+
+Every refusal carries a stable code from `CODES`. A pass turns a `Refusal` into an error at the operation, with one note
+per cause; a command line prints it. The table is the only place where codes are given out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+CODES: dict[str, str] = {
+    # 001-019: dialect, symbols and function boundaries
+    # 020-039: layouts and accesses
+    # 040-069: planner, groups and tiling
+    # 070-089: valid regions
+    # 090-109: lowering
+    # 110-119: work division
+    # 120-129: memory
+    # 130-149: interpreter
+    # 150-199: SDSC and bundle validation
+    # 200-219: command lines
+}
+"""Code -> one line that says what is refused. Generated into docs/diagnostics.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One cause of a refusal: a sentence with its figures, and the place it speaks of.
+
+    `place` is opaque here (an MLIR operation or location where a pass raised it, None otherwise)."""
+
+    message: str
+    place: Any = None
+
+
+class Refusal(Exception):
+    """The compiler understands the program and will not compile it.
+
+    `code` is a key of `CODES`; `notes` name the causes; `remedy` is the smallest change that helps, as a sentence."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        notes: tuple[Note | str, ...] = (),
+        remedy: str | None = None,
+        place: Any = None,
+    ) -> None:
+        assert code in CODES, f"refusal code {code} is not in the table"
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.notes = tuple(n if isinstance(n, Note) else Note(n) for n in notes)
+        self.remedy = remedy
+        self.place = place
+
+    def __str__(self) -> str:
+        lines = [f"{self.code}: {self.message}"]
+        lines += [f"note: {note.message}" for note in self.notes]
+        if self.remedy:
+            lines.append(f"remedy: {self.remedy}")
+        return "\n".join(lines)
