@@ -11,6 +11,7 @@ from . import elementwise, moves, reductions, unary
 from .model import (
     ALL,
     BOOL,
+    DYNAMIC,
     FLOAT8,
     FLOATS,
     INTEGERS,
@@ -40,6 +41,7 @@ FAMILIES: tuple[str, ...] = tuple(dict.fromkeys(op.family for op in OPS.values()
 __all__ = [
     "ALL",
     "BOOL",
+    "DYNAMIC",
     "FAMILIES",
     "FLOAT8",
     "FLOATS",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .model import Domain, Linear, Shape
+from .model import DYNAMIC, Domain, Linear, Shape
 
 Shapes = Sequence[Shape | None]
 
@@ -183,11 +183,11 @@ def transpose(operands: Shapes, results: Sequence[Shape], attributes: Mapping[st
 
 
 def offset_map(static_offsets: Sequence[int]) -> tuple[Linear, ...]:
-    """Iteration dim i plus an offset; -1 stands for the next index operand."""
+    """Iteration dim i plus an offset; DYNAMIC stands for the next index operand."""
     index: list[Linear] = []
     dynamic = 0
     for i, offset in enumerate(static_offsets):
-        if offset == -1:
+        if offset == DYNAMIC:
             index.append(Linear(((i, 1),), 0, dynamic))
             dynamic += 1
         else:

@@ -22,7 +22,8 @@ from .model import (
     element_constraint,
 )
 
-SHAPES = "operand shapes must broadcast, right-aligned, to the result shape"
+SHAPES = "operand shapes must broadcast, right-aligned, and the result shape must be their"
+" broadcast"
 ONE_ELEMENT = "operands and result must have one element type"
 ONE_TENSOR = "at least one value operand must be a tensor"
 
@@ -257,7 +258,7 @@ _COMPARE_FUNCTIONS = (
     ("lt", "lesserthan"),
     ("le", "lesserequal"),
 )
-PREDICATE = Attribute("predicate", "string", choices=PREDICATES)
+PREDICATE = Attribute("predicate", "enum", choices=PREDICATES)
 PREDICATE_KNOWN = "predicate must be one of eq, ne, gt, ge, lt, le"
 
 
@@ -369,6 +370,7 @@ def _three(
         tiling="pointwise",
         scalar=scalar,
         domain=domains.elementwise,
+        rounds_between=True,
     )
 
 

@@ -26,6 +26,9 @@ NUMBERS = (*FLOATS, *INTEGERS)
 ALL = (*FLOATS, *FLOAT8, *INTEGERS, *BOOL)
 """Every element type of the dialect (design.md, plain values)."""
 
+DYNAMIC = -(1 << 63)
+"""Marks, in a list of static offsets, one that is given by the next index operand (as in MLIR)."""
+
 ROLES = (
     "value",
     "scratch",
@@ -112,28 +115,29 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute. `kind`: "i64", "f64" (a 64-bit float), "bool", "string" or "i64_array" (an
-    array of i64).
+    """One attribute.
 
-    `default` is None for an attribute that must be written; `choices` lists the values of a
-    string that is one of few."""
+    `kind`: "i64", "f64" (a 64-bit float), "bool", "string", "i64_array" (an array of i64), "enum"
+    (a case of the enum whose cases are `choices`) or "extents" (a list of extents). `default` is
+    None for an attribute that must be written, unless it is `optional`."""
 
     name: str
     kind: str
     default: Any = None
     choices: tuple[str, ...] = ()
+    optional: bool = False
 
     @property
     def text(self) -> str:
         """How the kind is written in the documentation."""
-        return " | ".join(f'"{c}"' for c in self.choices) if self.choices else self.kind
+        return f"{self.kind} of {', '.join(self.choices)}" if self.choices else self.kind
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Index of one host dim, linear in the iteration dims:
+    """Index of one host dim, linear in the iteration dims.
 
-    floor((sum of coefficient * iteration dim + constant + index operand) / divisor)
+    It is floor((sum of coefficient * iteration dim + constant + index operand) / divisor).
 
     `terms` are (iteration dim, coefficient); `offset` is the position among the operation's
     *index operands* of the one that is added, or None."""
@@ -197,21 +201,26 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A smallest use: types of operands, attributes in MLIR text, types of results."""
+    """A smallest use: types of operands, attributes in MLIR text, types of results.
+
+    `text` is the statement itself where its form is not the uniform one."""
 
     operands: tuple[str, ...]
     results: tuple[str, ...]
     attributes: str = ""
+    text: str | None = None
 
     def statement(self, name: str) -> str:
         """The operation in MLIR text, operands numbered from %arg0."""
+        if self.text is not None:
+            return self.text
         values = ", ".join(f"%arg{i}" for i in range(len(self.operands)))
         results = ", ".join(f"%{i}" for i in range(len(self.results)))
-        text = (f"{results} = " if results else "") + f"spyre.{name}"
-        text += f" {values}" if values else ""
+        text = f"{results} = spyre.{name}" + (f" {values}" if values else "")
         text += f" {{{self.attributes}}}" if self.attributes else ""
-        text += " :" + (f" {', '.join(self.operands)}" if self.operands else "")
-        return text + (f" -> {', '.join(self.results)}" if self.results else "")
+        back = ", ".join(self.results)
+        back = back if len(self.results) == 1 else f"({back})"
+        return f"{text} : ({', '.join(self.operands)}) -> {back}"
 
     def function(self, name: str) -> str:
         """A whole function around the operation, ready to parse."""
@@ -231,8 +240,11 @@ class Op:
     may have. `constraints` are the verifier's sentences in order; their labels are C1, C2, ...
     (`labelled`). `scalar`, where the operation is a function of cells, takes a numpy-like
     namespace, then one array per operand (in the compute type), then the attributes as keywords.
-    `domain` is None where no linear map exists; `addresses` then says how cells move. `rule`
-    names the valid-region rule, `tiling` how the planner treats it."""
+    With `rounds_between` it also takes a keyword `rounded`, which rounds an intermediate to the
+    element type. `domain` is None where no linear map exists; `addresses` then says how cells
+    move. `hazard`, where some operand values mean nothing, is what is wrong and a function of the
+    namespace and the operand arrays that gives a mask of such cells. `rule` names the
+    valid-region rule, `tiling` how the planner treats it."""
 
     name: str
     family: str
@@ -251,6 +263,7 @@ class Op:
     domain: DomainFunction | None = None
     addresses: str | None = None
     commutative: bool = False
+    rounds_between: bool = False
     hazard: tuple[str, Callable[..., Any]] | None = None
 
     @property
@@ -271,7 +284,7 @@ class Op:
         values: dict[str, Any] = {}
         for attribute in self.attributes:
             value = given.get(attribute.name, attribute.default)
-            if value is None:
+            if value is None and not attribute.optional:
                 raise KeyError(f"spyre.{self.name} needs attribute {attribute.name!r}")
             values[attribute.name] = value
         return values

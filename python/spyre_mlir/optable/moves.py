@@ -19,6 +19,7 @@ from .model import (
 )
 
 T = "tensor<4x8xf16>"
+NARROW = "tensor<4x8xf16, #spyre.encoding<valid_shape = [3, 8]>>"
 ONE_ELEMENT = "operands and result must have one element type"
 OF_ANY = element_constraint(ALL)
 INDICES = ("i16", "i32", "i64")
@@ -63,12 +64,11 @@ def _move(
     )
 
 
-_OPERAND = (Operand("operand"),)
+_INPUT = (Operand("input"),)
 _OFFSETS = Operand("offsets", role="index", kind="index", arity="many")
 _STATIC_OFFSETS = Attribute("static_offsets", "i64_array")
-_OFFSET_CONSTRAINTS = (
-    "static_offsets must have one entry per dim, each 0 or more, or -1 for the next index operand",
-    "there must be one index operand per -1 in static_offsets",
+_WINDOW = (
+    "one offset a dim; literal offsets must be 0 or more and the window must lie inside the whole"
 )
 
 _LAYOUT = (
@@ -77,7 +77,7 @@ _LAYOUT = (
         "the same tensor with the stick on another dim",
         "The operand's cells in a buffer whose layout is that of the result's type: sticks of one"
         " dim become sticks of another. Shape, values and valid region stay.",
-        operands=_OPERAND,
+        operands=_INPUT,
         constraints=("operand and result must have one shape", ONE_ELEMENT, OF_ANY),
         example=Example((T,), (T,)),
         rule="restickify",
@@ -95,20 +95,18 @@ _WINDOWS = (
     _move(
         "slice",
         "a window of a tensor",
-        "result[i] = source[offset + i], in steps of one; the result's shape is the window's."
-        " Offsets stand in `static_offsets`, where -1 refers to the next index operand. The"
-        " window must lie inside the source's shape, which a dynamic offset promises and the"
-        " interpreter checks. The result's region is the part of the source's region that falls"
-        " into the window." + VIEW,
+        "result[i] = source[offset + i], in steps of one; the result's shape is the window's. An"
+        " offset is a literal or an index value; in `static_offsets` the smallest i64 refers to the"
+        " next index operand. The window must lie inside the source's shape, which an index value"
+        " promises and the interpreter checks. The result's region is the part of the source's"
+        " region that falls into the window." + VIEW,
         operands=(Operand("source"), _OFFSETS),
-        constraints=(
-            "source and result must have one rank",
-            ONE_ELEMENT,
-            OF_ANY,
-            *_OFFSET_CONSTRAINTS,
-            "offset plus extent must not exceed the source's extent",
+        constraints=("source and result must have one rank and one element type", _WINDOW, OF_ANY),
+        example=Example(
+            (T, "index"),
+            ("tensor<2x8xf16>",),
+            text=f"%0 = spyre.slice %arg0[%arg1, 0] : ({T}) -> tensor<2x8xf16>",
         ),
-        example=Example((T, "index"), ("tensor<2x8xf16>",), "static_offsets = [-1, 0]"),
         rule="window",
         tiling="view",
         attributes=(_STATIC_OFFSETS,),
@@ -117,20 +115,27 @@ _WINDOWS = (
     _move(
         "insert_slice",
         "a tensor with a window overwritten",
-        "The target with target[offset + i] = source[i] for exactly the valid cells of the"
-        " source, which must lie provably inside the target's valid box. The result has the"
-        " target's type. Where the target has no other use the write is in place. Cells of the"
-        " target are not read: one not yet written stays so unless overwritten.",
-        operands=(Operand("source", role="source"), Operand("target", role="target"), _OFFSETS),
-        constraints=(
-            "source and target must have one rank",
-            ONE_ELEMENT,
-            OF_ANY,
-            *_OFFSET_CONSTRAINTS,
-            "offset plus source extent must not exceed the target's extent",
-            "target and result must have one type",
+        "The destination with destination[offset + i] = source[i] for exactly the valid cells of"
+        " the source, which must lie provably inside the destination's valid box. The result has"
+        " the destination's type. Where the destination has no other use the write is in place."
+        " Cells of the destination are not read: one not yet written stays so unless overwritten.",
+        operands=(
+            Operand("source", role="source"),
+            Operand("destination", role="target"),
+            _OFFSETS,
         ),
-        example=Example(("tensor<2x8xf16>", T, "index"), (T,), "static_offsets = [-1, 0]"),
+        constraints=(
+            "source and destination must have one rank and one element type, and the result the"
+            " destination's type",
+            _WINDOW,
+            OF_ANY,
+        ),
+        example=Example(
+            ("tensor<2x8xf16>", T, "index"),
+            (T,),
+            text="%0 = spyre.insert_slice %arg0 into %arg1[%arg2, 0] :"
+            f" (tensor<2x8xf16>, {T}) -> {T}",
+        ),
         rule="write",
         tiling="move",
         attributes=(_STATIC_OFFSETS,),
@@ -140,13 +145,22 @@ _WINDOWS = (
     _move(
         "set_valid_shape",
         "the same tensor with a narrower valid region",
-        "Metadata only: the region is the one written in the result's type, and must provably lie"
-        " inside the operand's. Layout and pad stay." + VIEW,
-        operands=_OPERAND,
-        constraints=("operand and result must have one shape", ONE_ELEMENT, OF_ANY),
-        example=Example((T,), ("tensor<4x8xf16, #spyre.encoding<valid_shape = [3, 8]>>",)),
+        "Metadata only: the region is the one written, as in the result's type, and must provably"
+        " lie inside the operand's. Layout and pad stay." + VIEW,
+        operands=(Operand("source"),),
+        constraints=(
+            "source and result must differ in their valid region only",
+            "the extents must be those of the result's type",
+            OF_ANY,
+        ),
+        example=Example(
+            (T,),
+            (NARROW,),
+            text=f"%0 = spyre.set_valid_shape %arg0 [3, 8] : ({T}) -> {NARROW}",
+        ),
         rule="narrow",
         tiling="view",
+        attributes=(Attribute("valid_shape", "extents"),),
         domain=domains.same,
     ),
 )
@@ -157,7 +171,7 @@ _SHAPES = (
         "the same cells under another shape",
         "Cells in row-major order, read under the result's shape. A partial region must be"
         " exactly representable in the new shape." + VIEW,
-        operands=_OPERAND,
+        operands=_INPUT,
         constraints=(
             "operand and result must have the same number of elements",
             ONE_ELEMENT,
@@ -172,7 +186,7 @@ _SHAPES = (
         "transpose",
         "permuted dims",
         "result dim i is operand dim permutation[i]; valid extents are permuted alike." + VIEW,
-        operands=_OPERAND,
+        operands=_INPUT,
         constraints=(
             "the result shape must be the operand shape permuted",
             ONE_ELEMENT,
@@ -191,7 +205,7 @@ _SHAPES = (
         "The operand, right-aligned, replicated along dims that it lacks or where its extent is"
         " 1. A replicated cell must be provably valid; the result is fully valid along"
         " replicated dims and keeps the operand's extents along the others." + VIEW,
-        operands=_OPERAND,
+        operands=_INPUT,
         constraints=(
             "the operand shape must broadcast, right-aligned, to the result shape",
             ONE_ELEMENT,
@@ -254,22 +268,23 @@ _JOINS = (
     _move(
         "scatter",
         "cells written along a dim by index",
-        "The target with target[a..., indices[j], b...] = source[a..., j, b...], j at `dim`; of"
-        " equal indices the last one wins. The result has the target's type and region; a valid"
-        " source cell must land inside it, which the interpreter checks. Target cells are not"
-        " read.",
+        "The destination with destination[a..., indices[j], b...] = source[a..., j, b...], j at"
+        " `dim`; of equal indices the last one wins. The result has the destination's type and"
+        " region; a valid source cell must land inside it, which the interpreter checks."
+        " Destination cells are not read.",
         operands=(
             Operand("source", role="source"),
             Operand("indices", role="index", elements=INDICES),
-            Operand("target", role="target"),
+            Operand("destination", role="target"),
         ),
         constraints=(
-            "target and result must have one type, and source its rank and its extents but at dim",
-            "source and target must have one element type",
+            "destination and result must have one type, and source its rank and its extents but"
+            " at dim",
+            "source and destination must have one element type",
             OF_ANY,
             "indices must have rank 1 and the source's extent at dim",
             element_constraint(INDICES, "element type of indices"),
-            "dim must be in [0, rank of target)",
+            "dim must be in [0, rank of destination)",
         ),
         example=Example(("tensor<2x8xf16>", "tensor<2xi32>", T), (T,), "dim = 0 : i64"),
         rule="scatter",
@@ -286,7 +301,7 @@ _JOINS = (
         "sorted along a dim",
         "The valid cells along `dim` in increasing (or decreasing) order, in the valid positions."
         " NaN counts as larger than everything; equal cells keep their order.",
-        operands=_OPERAND,
+        operands=_INPUT,
         constraints=(
             "operand and result must have one shape",
             ONE_ELEMENT,
@@ -310,16 +325,14 @@ _JOINS = (
         "The operand's valid cells, and `pad` everywhere else: zero, or the smallest (min) or"
         " largest (max) value of the element type, an infinity where it has one. The result is"
         " fully valid. Its shape may be larger than the operand's, dim by dim.",
-        operands=_OPERAND,
+        operands=_INPUT,
         constraints=(
             "operand and result must have one rank, and no result extent below the operand's",
             ONE_ELEMENT,
             OF_ANY,
             "pad must be one of zero, min, max",
         ),
-        example=Example(
-            ("tensor<4x8xf16, #spyre.encoding<valid_shape = [3, 8]>>",), (T,), 'pad = "zero"'
-        ),
+        example=Example((NARROW,), (T,), 'pad = "zero"'),
         rule="fillpad",
         tiling="move",
         attributes=(Attribute("pad", "string", choices=PADS),),
@@ -378,24 +391,21 @@ _SYMBOL = (
         family="symbol",
         summary="introduces a symbol",
         description="Binds the name of a symbol to an index value for this activation of the"
-        " function. Stands in the entry block only, once per symbol. `minimum` and `maximum`"
-        " declare the symbol's range, both inclusive; a maximum of -1 is none. The interpreter"
-        " checks the range.",
+        " function. Stands in the entry block only, once per symbol. `range` declares the least and"
+        " the largest value, both inclusive; the interpreter checks it.",
         operands=(Operand("value", role="index", kind="index"),),
         results=(),
         attributes=(
             Attribute("symbol", "string"),
-            Attribute("minimum", "i64", 0),
-            Attribute("maximum", "i64", -1),
+            Attribute("range", "i64_array", optional=True),
         ),
         elements=(),
         constraints=(
-            "a symbol's name must be an identifier and no reserved word",
             "a symbol must be introduced in the entry block of a function",
-            "a symbol must be introduced once",
-            "minimum must be 0 or more and not above maximum",
+            "the symbol must be a name that is no reserved word, and the range [low, high] with low"
+            " not above high",
         ),
-        example=Example(("index",), (), 'maximum = 64 : i64, symbol = "n"'),
+        example=Example(("index",), (), text='spyre.extent "n" = %arg0 in [0, 64]'),
         rule="none",
         device=_BY_ADDRESSES,
         tiling="none",

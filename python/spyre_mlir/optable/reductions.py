@@ -57,7 +57,7 @@ def _reduction(
         family="reduce",
         summary=summary,
         description=description + OVER_VALID,
-        operands=(Operand("operand"),),
+        operands=(Operand("input"),),
         results=(Result("result"),),
         attributes=(DIMS, KEEP),
         elements=elements,
@@ -136,7 +136,7 @@ def _position(name: str, which: str) -> Op:
         summary=f"position of the {which} along a dim",
         description=f"Position along `dim`, counted from 0, of the {which} cell; of equal ones"
         f" the first. A NaN counts as the {which}, the first NaN wins." + OVER_VALID,
-        operands=(Operand("operand"),),
+        operands=(Operand("input"),),
         results=(Result("result", INDICES),),
         attributes=(Attribute("dim", "i64"), KEEP),
         elements=NUMBERS,
@@ -172,7 +172,7 @@ _NORM = (
         " which occupies exactly that stick, in lanes 0 and 1. With `zero_mean` cell 0 is 0."
         " The means are over the row's valid cells. Accumulated in f32, each rounded once."
         + OVER_VALID,
-        operands=(Operand("operand"),),
+        operands=(Operand("input"),),
         results=(Result("moments"),),
         attributes=(Attribute("zero_mean", "bool", False),),
         elements=FLOATS,
@@ -222,7 +222,7 @@ _NORM = (
         " from `exx2`, scale that of `layernorm_scale`, weight and bias run along the last dim."
         " Computed in f32 and rounded once.",
         operands=(
-            Operand("operand"),
+            Operand("input"),
             Operand("moments"),
             Operand("scale"),
             Operand("weight"),
@@ -262,7 +262,7 @@ _CONTRACT_CONSTRAINTS = (
 _ACCUMULATED = (
     " Products and sums are taken in f32 (integers in 64 bits), rounded (wrapped) once to the"
     " result's element type; the order of summation is not specified. K runs over the valid"
-    " extent of lhs, which rhs must cover."
+    " extent of lhs, which rhs must cover; over no k the sum is 0."
 )
 PRODUCTS = (*FLOATS, "i8", "i16", "i32", "i64", "ui8")
 """Element types that a matrix product may have."""
@@ -333,7 +333,7 @@ _SCAN = (
         " larger than everything. Only valid cells take part; at least k of them must be valid,"
         " provably, else when the program is run. Both results have extent k in the place of"
         " `dim`. Indices may have the values' element type: that is how the device writes them.",
-        operands=(Operand("operand"),),
+        operands=(Operand("input"),),
         results=(Result("values"), Result("indices", (*INDICES, *FLOATS))),
         attributes=(Attribute("k", "i64"), Attribute("dim", "i64")),
         elements=NUMBERS,

@@ -68,6 +68,7 @@ def _unary(
     example: str = T,
     written: str = "",
     extra: tuple[str, ...] = (),
+    rounds_between: bool = False,
 ) -> Op:
     functions = (("", function),) if function else ()
     return Op(
@@ -75,7 +76,7 @@ def _unary(
         family="unary",
         summary=summary,
         description=description,
-        operands=(Operand("operand"),),
+        operands=(Operand("input"),),
         results=(Result("result"),),
         attributes=attributes,
         elements=elements,
@@ -86,6 +87,7 @@ def _unary(
         tiling="pointwise",
         scalar=scalar,
         domain=domains.elementwise,
+        rounds_between=rounds_between,
     )
 
 
@@ -232,13 +234,14 @@ _UNARY = (
         "clip",
         "limits to a range",
         "min(max(x, min), max), both bounds rounded to the element type first. NaN stays NaN.",
-        lambda np, x, *, min, max: np.minimum(np.maximum(x, min), max),
+        lambda np, x, *, min, max, rounded: np.minimum(np.maximum(x, rounded(min)), rounded(max)),
         function="clip",
         elements=FLOATS + SIGNED,
         attributes=(Attribute("min", "f64"), Attribute("max", "f64")),
         constants=(("clipMin", "min"), ("clipMax", "max")),
         written="max = 1.0 : f64, min = -1.0 : f64",
         extra=("min must not be above max",),
+        rounds_between=True,
     ),
     _unary(
         "floor",
@@ -294,7 +297,7 @@ _CAST = (
         " type's range, NaN gives 0. Integer to integer: the low bits. To i1: whether it"
         " differs from zero (NaN does). From i1: 0 or 1. A cast to the same type is the"
         " identity.",
-        operands=(Operand("operand"),),
+        operands=(Operand("input"),),
         results=(Result("result", ALL),),
         attributes=(),
         elements=ALL,
