@@ -19,6 +19,16 @@ CODES: dict[str, str] = {
     # 110-119: work division
     # 120-129: memory
     # 130-149: interpreter
+    "SPY130": "a cell that holds no data reaches a valid cell",
+    "SPY131": "an operation is not defined on the values of its operands",
+    "SPY132": "a reduction over no cell",
+    "SPY133": "a window, an index or a written cell lies outside its tensor or its valid region",
+    "SPY134": "a symbol has no value, two values, or a value outside its range",
+    "SPY135": "an argument does not fit the function that is run",
+    "SPY136": "an operation that the interpreter does not know",
+    "SPY137": "there is no function to run",
+    "SPY138": "a valid cell of a result was never written",
+    "SPY139": "an operation's operands, results or attributes break its constraints",
     # 150-199: SDSC and bundle validation
     # 200-219: command lines
 }

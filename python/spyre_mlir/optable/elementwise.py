@@ -85,6 +85,7 @@ def _binary(
         scalar=scalar,
         domain=domains.elementwise_scratch if scratch else domains.elementwise,
         commutative=commutative,
+        one_step=True,
         hazard=hazard,
     )
 
@@ -300,6 +301,7 @@ _COMPARE = (
         device=Device(functions=_COMPARE_FUNCTIONS),
         tiling="pointwise",
         scalar=_compare,
+        one_step=True,
         domain=domains.elementwise,
     ),
     Op(
@@ -330,6 +332,7 @@ _COMPARE = (
         ),
         tiling="none",
         scalar=_compare,
+        one_step=True,
         domain=domains.compare_packed,
     ),
 )
@@ -510,6 +513,7 @@ def _part(name: str, verb: str, base: str, scalar: Any) -> Op:
         scalar=scalar,
         domain=domains.elementwise,
         commutative=True,
+        one_step=True,
     )
 
 

@@ -238,13 +238,18 @@ class Op:
 
     `name` is without the dialect prefix. `elements` are the element types that value operands
     may have. `constraints` are the verifier's sentences in order; their labels are C1, C2, ...
-    (`labelled`). `scalar`, where the operation is a function of cells, takes a numpy-like
-    namespace, then one array per operand (in the compute type), then the attributes as keywords.
-    With `rounds_between` it also takes a keyword `rounded`, which rounds an intermediate to the
-    element type. `domain` is None where no linear map exists; `addresses` then says how cells
-    move. `hazard`, where some operand values mean nothing, is what is wrong and a function of the
-    namespace and the operand arrays that gives a mask of such cells. `rule` names the
-    valid-region rule, `tiling` how the planner treats it."""
+    (`labelled`).
+
+    `scalar`, where the operation is a function of cells, takes a numpy-like namespace, then one
+    array per value operand (in the compute type), then the attributes as keywords; for a reduction
+    an array and the axes. With `rounds_between` it also takes a keyword `rounded`, which rounds an
+    intermediate to the element type; with `one_step` it is a single rounded operation, so that it
+    may be handed f16 as it is (numpy computes each f16 operation in f32 and rounds once).
+
+    `domain` is None where no linear map exists; `addresses` then says how cells move. `hazard`,
+    where some operand values mean nothing, is what is wrong and a function of the namespace and
+    the operand arrays that gives a mask of such cells. `rule` names the valid-region rule,
+    `tiling` how the planner treats it."""
 
     name: str
     family: str
@@ -264,6 +269,7 @@ class Op:
     addresses: str | None = None
     commutative: bool = False
     rounds_between: bool = False
+    one_step: bool = False
     hazard: tuple[str, Callable[..., Any]] | None = None
 
     @property

@@ -39,6 +39,11 @@ IN_F32 = " f16 and bf16 are accumulated in f32 and rounded once; f32 in f32; int
 " then wrapped."
 
 
+def _wide(np: Any, x: Any) -> Any:
+    """Floats as they are, integers in 64 bits."""
+    return x if np.issubdtype(x.dtype, np.floating) else x.astype(np.int64)
+
+
 def _named(name: str, nonstick: str | None = None) -> Device:
     return Device(functions=(("stick", name), ("nonstick", nonstick or f"{name}nonstick")))
 
@@ -78,7 +83,7 @@ _REDUCE = (
         "sum",
         "sum over dims",
         "Sum of the cells along `dims`." + IN_F32,
-        lambda np, x, axes: np.sum(x, axis=axes),
+        lambda np, x, axes: np.sum(_wide(np, x), axis=axes),
         device=_named("sum"),
     ),
     _reduction(
@@ -119,7 +124,7 @@ _REDUCE = (
         "prod",
         "product over dims",
         "Product of the cells along `dims`." + IN_F32,
-        lambda np, x, axes: np.prod(x, axis=axes),
+        lambda np, x, axes: np.prod(_wide(np, x), axis=axes),
         device=Device(
             functions=(("nonstick", "prodnonstick"),),
             refusal="the device multiplies over non-stick dims only; restickify the operand so"
@@ -129,7 +134,7 @@ _REDUCE = (
 )
 
 
-def _position(name: str, which: str) -> Op:
+def _position(name: str, which: str, scalar: Any) -> Op:
     return Op(
         name=name,
         family="reduce",
@@ -155,11 +160,15 @@ def _position(name: str, which: str) -> Op:
             + ("" if name == "argmax" else " of the negated operand")
         ),
         tiling="reduction",
+        scalar=scalar,
         domain=domains.reduce,
     )
 
 
-_ARG = (_position("argmax", "largest"), _position("argmin", "smallest"))
+_ARG = (
+    _position("argmax", "largest", lambda np, x, axes: np.argmax(x, axis=axes[0])),
+    _position("argmin", "smallest", lambda np, x, axes: np.argmin(x, axis=axes[0])),
+)
 
 _NORM = (
     Op(

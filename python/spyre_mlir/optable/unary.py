@@ -37,9 +37,9 @@ def _softplus(np: Any, x: Any, *, beta: float = 1.0, threshold: float = 20.0) ->
 
 
 def _gelu(np: Any, x: Any) -> Any:
-    # sqrt(2 / pi); the cubic keeps infinities out: 0.5 * -inf * (1 + tanh(-inf)) would be NaN.
-    inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
-    return np.where(np.isneginf(x), np.zeros_like(x), 0.5 * x * (1 + np.tanh(inner)))
+    # (1 + tanh(u)) / 2 is sigmoid(2 u), which does not cancel; 2 sqrt(2 / pi) = 1.59576912...
+    gate = _sigmoid(np, 1.5957691216057308 * (x + 0.044715 * x * x * x))
+    return np.where(np.isneginf(x), np.zeros_like(x), x * gate)
 
 
 def _silu(np: Any, x: Any) -> Any:
@@ -52,6 +52,24 @@ def _mish(np: Any, x: Any) -> Any:
 
 def _not(np: Any, x: Any) -> Any:
     return np.logical_not(x) if x.dtype == np.bool_ else np.invert(x)
+
+
+_ONE_STEP = (
+    "abs",
+    "neg",
+    "exp",
+    "fast_exp",
+    "log",
+    "sqrt",
+    "reciprocal",
+    "tanh",
+    "relu",
+    "floor",
+    "identity",
+    "sin",
+    "cos",
+    "not",
+)
 
 
 def _unary(
@@ -88,6 +106,7 @@ def _unary(
         scalar=scalar,
         domain=domains.elementwise,
         rounds_between=rounds_between,
+        one_step=name in _ONE_STEP,
     )
 
 
