@@ -11,7 +11,9 @@
 using namespace mlir;
 using namespace spyre;
 
-void spyreRegisterDialects(MlirDialectRegistry registry) { unwrap(registry)->insert<SpyreDialect>(); }
+void spyreRegisterDialects(MlirDialectRegistry registry) {
+  unwrap(registry)->insert<SpyreDialect>();
+}
 
 bool spyreExtentNormalize(MlirStringRef text, MlirStringCallback callback, void *userData) {
   std::string error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C API of the dialect: what the Python module may use. Names of enum cases cross as strings; a getter returns a
-// null attribute after an error was emitted at `location`.
+// C API of the dialect: what the Python module may use. Names of enum cases cross as strings; a
+// getter returns a null attribute after an error was emitted at `location`.
 
 #ifndef SPYRE_CAPI_SPYRE_H
 #define SPYRE_CAPI_SPYRE_H
@@ -80,7 +80,8 @@ int64_t spyreWorkDivisionGetSplit(MlirAttribute attribute, intptr_t index);
 // #spyre.place
 bool spyreAttributeIsAPlace(MlirAttribute attribute);
 MlirTypeID spyrePlaceGetTypeID(void);
-MlirAttribute spyrePlaceGet(MlirLocation location, MlirStringRef kind, int64_t index, int64_t offset);
+MlirAttribute spyrePlaceGet(MlirLocation location, MlirStringRef kind, int64_t index,
+                            int64_t offset);
 MlirStringRef spyrePlaceGetKind(MlirAttribute attribute);
 int64_t spyrePlaceGetIndex(MlirAttribute attribute);
 int64_t spyrePlaceGetOffset(MlirAttribute attribute);

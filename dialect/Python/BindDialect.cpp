@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Python classes of the dialect's attributes. An extent is an int or a str on the Python side; enum cases are str.
+// Python classes of the dialect's attributes. An extent is an int or a str on the Python side; enum
+// cases are str.
 
 #include "CAPI/Spyre.h"
 #include "Python/Bind.h"
@@ -177,7 +178,8 @@ static void bindTilePlan(nb::module_ &m) {
             std::string name = named ? nb::cast<std::string>(dim) : "";
             int64_t number = named ? -1 : nb::cast<int64_t>(dim);
             return cls(checked(context, [&](MlirLocation at) {
-              return spyreTileLevelGet(at, spelling(kind), number, spelling(name), count, size, remainder);
+              return spyreTileLevelGet(at, spelling(kind), number, spelling(name), count, size,
+                                       remainder);
             }));
           },
           "cls"_a, "kind"_a, "dim"_a, "count"_a, "size"_a = 0, "remainder"_a = 0, nb::kw_only(),
@@ -193,8 +195,7 @@ static void bindTilePlan(nb::module_ &m) {
                              })
       .def_property_readonly("count",
                              [](MlirAttribute self) { return spyreTileLevelGetCount(self); })
-      .def_property_readonly("size",
-                             [](MlirAttribute self) { return spyreTileLevelGetSize(self); })
+      .def_property_readonly("size", [](MlirAttribute self) { return spyreTileLevelGetSize(self); })
       .def_property_readonly("remainder",
                              [](MlirAttribute self) { return spyreTileLevelGetRemainder(self); });
 
@@ -226,9 +227,8 @@ static void bindTilePlan(nb::module_ &m) {
                                  levels.push_back(spyreTilePlanGetLevel(self, i));
                                return levels;
                              })
-      .def_property_readonly("reason", [](MlirAttribute self) {
-        return optionalText(spyreTilePlanGetReason(self));
-      });
+      .def_property_readonly(
+          "reason", [](MlirAttribute self) { return optionalText(spyreTilePlanGetReason(self)); });
 }
 
 static void bindPlacement(nb::module_ &m) {
@@ -265,9 +265,8 @@ static void bindPlacement(nb::module_ &m) {
 
 void bindDialect(nb::module_ &m) {
   m.def(
-      "register_dialects",
-      [](MlirDialectRegistry registry) { spyreRegisterDialects(registry); }, "registry"_a,
-      "Adds the dialects of the project to a registry.");
+      "register_dialects", [](MlirDialectRegistry registry) { spyreRegisterDialects(registry); },
+      "registry"_a, "Adds the dialects of the project to a registry.");
   bindLayout(m);
   bindExtent(m);
   bindEncoding(m);

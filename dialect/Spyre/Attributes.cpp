@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Text form and verification of the attributes. Lists may be empty; ODS formats print an empty list and
-// cannot read it back, so the forms are written by hand.
+// Text form and verification of the attributes. Lists may be empty; ODS formats print an empty list
+// and cannot read it back, so the forms are written by hand.
 
 #include "Extent/Extent.h"
 #include "Spyre/Dialect.h"
@@ -30,9 +30,8 @@ void SpyreDialect::registerAttributes() {
 //===--------------------------------------------------------------------===//
 
 static ParseResult parseIntegers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
-    return parser.parseInteger(values.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&]() { return parser.parseInteger(values.emplace_back()); });
 }
 
 static void printIntegers(AsmPrinter &printer, ArrayRef<int64_t> values) {
@@ -135,7 +134,8 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 //===--------------------------------------------------------------------===//
 
 namespace {
-/// Recursive descent over MLIR's tokens; precedence as in arithmetic, the named divisions bind as `*`.
+/// Recursive descent over MLIR's tokens; precedence as in arithmetic, the named divisions bind as
+/// `*`.
 class ExtentParser {
 public:
   explicit ExtentParser(AsmParser &parser) : parser(parser) {}
@@ -292,14 +292,14 @@ Attribute EncodingAttr::parse(AsmParser &parser, Type) {
       return failure(parser.parseEqual() || parser.parseAttribute(layout));
     if (key == "valid_shape" && !valid) {
       valid.emplace();
-      return failure(parser.parseEqual() ||
-                     parser.parseCommaSeparatedList(
-                         AsmParser::Delimiter::Square, [&]() -> ParseResult {
-                           FailureOr<ExtentAttr> extent = ExtentAttr::parseBare(parser);
-                           if (succeeded(extent))
-                             valid->push_back(*extent);
-                           return success(succeeded(extent));
-                         }));
+      return failure(parser.parseEqual() || parser.parseCommaSeparatedList(
+                                                AsmParser::Delimiter::Square, [&]() -> ParseResult {
+                                                  FailureOr<ExtentAttr> extent =
+                                                      ExtentAttr::parseBare(parser);
+                                                  if (succeeded(extent))
+                                                    valid->push_back(*extent);
+                                                  return success(succeeded(extent));
+                                                }));
     }
     if (key == "pad" && pad == Pad::None) {
       if (parser.parseEqual())
@@ -427,8 +427,8 @@ LogicalResult TileLevelAttr::verify(function_ref<InFlightDiagnostic()> emitError
   if (name && dim != -1)
     return emitError() << "SPY004: a level has the number of a dim or its name, not both";
   if (count < 1 || count > 65535)
-    return emitError() << "SPY004: a level has 1 to 65535 tiles (the loop counter has 16 bits), got "
-                       << count;
+    return emitError()
+           << "SPY004: a level has 1 to 65535 tiles (the loop counter has 16 bits), got " << count;
   if (size < 0 || remainder < 0 || (size && remainder >= size) || (!size && remainder))
     return emitError() << "SPY004: tiles of " << size << " with a remainder of " << remainder
                        << ": the remainder is smaller than a tile";

@@ -15,7 +15,8 @@ void SpyreDialect::initialize() {
       >();
 }
 
-/// `spyre.extent = "n"` and `spyre.range = [low, high]` on an index argument: it introduces the symbol n.
+/// `spyre.extent = "n"` and `spyre.range = [low, high]` on an index argument: it introduces the
+/// symbol n.
 LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argument,
                                                      NamedAttribute attribute) {
   StringRef name = attribute.getName().strref();

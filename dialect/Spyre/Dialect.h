@@ -22,6 +22,7 @@
 #define GET_ATTRDEF_CLASSES
 #include "Spyre/Attributes.h.inc"
 
+#include "Spyre/OperationChecks.h"
 #include "Spyre/TensorChecks.h"
 
 #define GET_OP_CLASSES

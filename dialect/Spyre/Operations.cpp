@@ -92,9 +92,8 @@ static ArrayRef<ExtentAttr> validShapeOf(RankedTensorType type) {
 }
 
 LogicalResult SetValidShapeOp::verify() {
-  RankedTensorType source = getSource().getType(), result = getResult().getType();
-  if (source.getShape() != result.getShape() ||
-      source.getElementType() != result.getElementType())
+  RankedTensorType source = getInput().getType(), result = getResult().getType();
+  if (source.getShape() != result.getShape() || source.getElementType() != result.getElementType())
     return emitOpError() << "C1: source and result have the same shape and element type";
   auto from = dyn_cast_or_null<EncodingAttr>(source.getEncoding());
   auto to = dyn_cast_or_null<EncodingAttr>(result.getEncoding());

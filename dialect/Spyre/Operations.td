@@ -7,6 +7,8 @@
 
 include "Spyre/Elementwise.td"
 include "Spyre/Movement.td"
+include "Spyre/Reductions.td"
 include "Spyre/Symbols.td"
+include "Spyre/Unary.td"
 
 #endif // SPYRE_OPERATIONS_TD

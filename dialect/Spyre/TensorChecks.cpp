@@ -3,7 +3,6 @@
 #include "Spyre/Dialect.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -55,8 +54,9 @@ bool spyre::isSpyreTensor(Type type) {
 
 using Emit = function_ref<InFlightDiagnostic()>;
 
-/// Elements that the shape covers once the stick dim is rounded up to whole sticks; a layout that ends in
-/// -1 keeps one element a stick. Zero if the stride of the stick is not that of a dim of the shape.
+/// Elements that the shape covers once the stick dim is rounded up to whole sticks; a layout that
+/// ends in -1 keeps one element a stick. Zero if the stride of the stick is not that of a dim of
+/// the shape.
 static int64_t coveredElements(ArrayRef<int64_t> shape, int64_t stickStride, int64_t stick) {
   int64_t covered = 1, stride = 1;
   bool found = stickStride == -1;
@@ -90,8 +90,7 @@ static LogicalResult verifyLayout(Emit emitError, RankedTensorType type, LayoutA
   }
   int64_t covered = coveredElements(type.getShape(), layout.getStrideMap().back(), stick);
   if (covered == 0)
-    return emitError() << "SPY007: " << what << ": the stick moves "
-                       << layout.getStrideMap().back()
+    return emitError() << "SPY007: " << what << ": the stick moves " << layout.getStrideMap().back()
                        << " host elements, the stride of no dim of the shape; a piece of a larger "
                           "buffer is marked 'window'";
   if (held != covered)
@@ -118,8 +117,9 @@ static LogicalResult verifyValidShape(Emit emitError, RankedTensorType type,
     full &= literal && *literal == size;
   }
   if (full)
-    return emitError() << "SPY008: " << what
-                       << ": valid_shape covers the whole shape; a fully valid tensor leaves it out";
+    return emitError()
+           << "SPY008: " << what
+           << ": valid_shape covers the whole shape; a fully valid tensor leaves it out";
   return success();
 }
 
@@ -140,57 +140,12 @@ LogicalResult spyre::verifyTensors(Operation *op) {
   auto check = [&](TypeRange types, StringRef kind) -> LogicalResult {
     for (auto [i, type] : llvm::enumerate(types))
       if (isSpyreTensor(type))
-        if (failed(verifyEncoding([&]() { return op->emitOpError(); },
-                                  cast<RankedTensorType>(type), kind + Twine(" #") + Twine(i))))
+        if (failed(verifyEncoding([&]() { return op->emitOpError(); }, cast<RankedTensorType>(type),
+                                  kind + Twine(" #") + Twine(i))))
           return failure();
     return success();
   };
   if (failed(check(op->getOperandTypes(), "operand")))
     return failure();
   return check(op->getResultTypes(), "result");
-}
-
-LogicalResult spyre::verifyBroadcast(Operation *op, ValueRange operands, RankedTensorType result) {
-  SmallVector<int64_t> joint(result.getRank(), 1);
-  bool anyTensor = false;
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    auto type = dyn_cast<RankedTensorType>(operand.getType());
-    if (!type)
-      continue;
-    anyTensor = true;
-    int64_t lead = result.getRank() - type.getRank();
-    if (lead < 0)
-      return op->emitOpError() << "C1: operand #" << i << " has rank " << type.getRank()
-                               << ", more than the result's " << result.getRank();
-    for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-      if (size != 1 && size != result.getDimSize(lead + dim))
-        return op->emitOpError() << "C1: operand #" << i << " does not broadcast to the result: dim "
-                                 << dim << " has " << size << " elements, the result's dim "
-                                 << lead + dim << " has " << result.getDimSize(lead + dim);
-      if (size != 1)
-        joint[lead + dim] = size;
-    }
-  }
-  if (!anyTensor)
-    return op->emitOpError() << "C1: at least one operand is a tensor";
-  for (auto [dim, size] : llvm::enumerate(joint))
-    if (size != result.getDimSize(dim))
-      return op->emitOpError() << "C1: dim " << dim << " of the result has "
-                               << result.getDimSize(dim) << " elements, the operands give " << size;
-  return success();
-}
-
-LogicalResult spyre::verifySameElement(Operation *op, ValueRange values, Type element) {
-  for (auto [i, value] : llvm::enumerate(values))
-    if (Type type = getElementTypeOrSelf(value.getType()); type != element)
-      return op->emitOpError() << "C2: operand #" << i << " has elements of " << type
-                               << ", expected " << element;
-  return success();
-}
-
-LogicalResult spyre::verifyElementwise(Operation *op, ValueRange operands) {
-  auto result = cast<RankedTensorType>(op->getResult(0).getType());
-  if (failed(verifyBroadcast(op, operands, result)))
-    return failure();
-  return verifySameElement(op, operands, result.getElementType());
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every operation of the dialect demands of its tensors: the encoding agrees with shape and element
-// type. It is checked at operations and not by the attribute, because upstream operations clone an encoding
-// onto other shapes and element types, where an attribute that minds the shape would make MLIR abort.
+// What every operation of the dialect demands of its tensors: the encoding agrees with shape and
+// element type. It is checked at operations and not by the attribute, because upstream operations
+// clone an encoding onto other shapes and element types, where an attribute that minds the shape
+// would make MLIR abort.
 
 #ifndef SPYRE_SPYRE_TENSORCHECKS_H
 #define SPYRE_SPYRE_TENSORCHECKS_H
@@ -21,23 +22,13 @@ std::optional<DeviceFormat> deviceFormat(mlir::Type type);
 /// 128 bytes divided by the bytes of one element.
 int64_t elementsPerStick(DeviceFormat format);
 
-/// Checks layout, window, valid region and pad of `type` against its shape; `what` names the value ("operand #0").
-mlir::LogicalResult
-verifyEncoding(llvm::function_ref<mlir::InFlightDiagnostic()> emitError, mlir::RankedTensorType type,
-               const llvm::Twine &what);
+/// Checks layout, window, valid region and pad of `type` against its shape; `what` names the value
+/// ("operand #0").
+mlir::LogicalResult verifyEncoding(llvm::function_ref<mlir::InFlightDiagnostic()> emitError,
+                                   mlir::RankedTensorType type, const llvm::Twine &what);
 
 /// verifyEncoding for every tensor operand and result of `op`.
 mlir::LogicalResult verifyTensors(mlir::Operation *op);
-
-/// Right-aligned broadcast of `operands` (tensors; scalars are skipped) against the shape of `result`.
-mlir::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::ValueRange operands,
-                                    mlir::RankedTensorType result);
-
-/// Every tensor and scalar among `values` has element type `element`.
-mlir::LogicalResult verifySameElement(mlir::Operation *op, mlir::ValueRange values, mlir::Type element);
-
-/// Verifier of elementwise operations: C1 broadcast to the result, C2 one element type.
-mlir::LogicalResult verifyElementwise(mlir::Operation *op, mlir::ValueRange operands);
 
 /// The trait of all operations of the dialect: verifyTensors.
 template <typename ConcreteType>

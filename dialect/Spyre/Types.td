@@ -18,13 +18,9 @@ def Spyre_Tensor : Type<CPred<"::spyre::isSpyreTensor($_self)">,
 
 def Spyre_TensorOrScalar : AnyTypeOf<[Spyre_Tensor, Spyre_Element], "tensor, or scalar of the element type">;
 
-class Spyre_TensorOf<list<Type> elements, string text>
-    : ContainerType<AnyTypeOf<elements>, Spyre_Tensor.predicate,
-        "::llvm::cast<::mlir::RankedTensorType>($_self).getElementType()", "tensor of " # text,
-        "::mlir::RankedTensorType">;
-
-def Spyre_Mask : Spyre_TensorOf<[I1], "i1">;
-def Spyre_PackedMask : Spyre_TensorOf<[UI8], "ui8, eight predicates an element">;
-def Spyre_Index : Spyre_TensorOf<[I32, I64], "i32 or i64">;
+def Spyre_MaskTensor : Type<
+    CPred<"::spyre::isSpyreTensor($_self) && (::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isInteger(1) "
+          "|| ::llvm::cast<::mlir::RankedTensorType>($_self).getElementType().isUnsignedInteger(8))">,
+    "mask: tensor of i1, or of ui8 with eight predicates an element", "::mlir::RankedTensorType">;
 
 #endif // SPYRE_TYPES_TD
