@@ -163,7 +163,7 @@ def part(call: Call) -> Results:
     without = [outside_of(call.bound(i)) for i in (0, 1)]
     values = _scalar(call, [a, b], call.result.element)
     poison = merge([_poison(call, 0), _poison(call, 1)], shape)
-    if without != [None, None]:
+    if any(mask is not None for mask in without):
         no_a, no_b = (
             np.broadcast_to(np.zeros((), np.bool_) if m is None else m, shape) for m in without
         )
@@ -188,8 +188,7 @@ def _axes(call: Call) -> tuple[int, ...]:
 
 def _check_some(call: Call, box: tuple[int, ...], axes: tuple[int, ...]) -> None:
     """Refuses a reduction over no cell where the result has valid cells."""
-    kept = [extent for i, extent in enumerate(box) if i not in axes]
-    if any(box[i] == 0 for i in axes) and all(kept):
+    if any(box[i] == 0 for i in axes) and 0 not in call.result.box:
         raise call.refused(
             "SPY132",
             f"no valid cell along dims {[i for i in axes if box[i] == 0]}",
@@ -275,17 +274,19 @@ def contraction(call: Call) -> Results:
     _check_one_element(call, [first, first + 1])
     if len(lhs.shape) < 2 or len(rhs.shape) < 2 or lhs.shape[-1] != rhs.shape[-2]:
         raise call.broken(f"{list(lhs.shape)} by {list(rhs.shape)} is no matrix product")
-    k = lhs.box[-1]
-    if rhs.box[-2] < k and 0 not in (*lhs.box[:-1], rhs.box[-1]):
-        raise call.refused(
-            "SPY130",
-            f"rhs is valid for {rhs.box[-2]} of K, lhs for {k}",
-            remedy="narrow lhs along K with spyre.set_valid_shape",
-        )
     left, bad_left = crop(call.cells(first), lhs)
     right, bad_right = crop(call.cells(first + 1), rhs)
-    left, right = left[..., : rhs.box[-2]], right[..., :k, :]
-    product, bad = _product(left, bad_left, right, bad_right, lhs.element)
+    k, covered = lhs.box[-1], rhs.box[-2]
+    product, bad = _product(
+        left[..., :covered],
+        None if bad_left is None else bad_left[..., :covered],
+        right[..., :k, :],
+        None if bad_right is None else bad_right[..., :k, :],
+        lhs.element,
+    )
+    if covered < k:
+        # Products beyond the valid K of rhs: every cell of the result would read no data.
+        bad = np.ones(product.shape, np.bool_)
     if first == 0:
         values, mask = place(round_to(product, call.result.element), bad, call.result)
         return (computed(call, values, mask),)
@@ -301,9 +302,9 @@ def _product(
         return product, None
     bad = np.zeros(product.shape, np.bool_)
     if bad_left is not None:
-        bad |= np.any(bad_left[..., : left.shape[-1]], axis=-1, keepdims=True)
+        bad |= np.any(bad_left, axis=-1, keepdims=True)
     if bad_right is not None:
-        bad |= np.any(bad_right[..., : right.shape[-2], :], axis=-2, keepdims=True)
+        bad |= np.any(bad_right, axis=-2, keepdims=True)
     return product, bad
 
 
@@ -326,7 +327,7 @@ def topk(call: Call) -> Results:
     if not 0 <= dim < len(bound.shape) or not 1 <= k <= bound.shape[dim]:
         raise call.broken(f"k = {k} along dim {dim} does not fit {list(bound.shape)}")
     values, poison = crop(call.cells(0), bound)
-    if values.shape[dim] < k and all(e for i, e in enumerate(values.shape) if i != dim):
+    if values.shape[dim] < k and 0 not in call.result.box:
         raise call.refused("SPY132", f"{values.shape[dim]} valid cells along dim {dim}, k is {k}")
     order = np.take(ordered(values, dim, True), np.arange(min(k, values.shape[dim])), axis=dim)
     best = np.take_along_axis(values, order, axis=dim)
