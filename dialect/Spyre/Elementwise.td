@@ -30,7 +30,7 @@ def Spyre_AddOp : Spyre_BinaryOp<"add", "Numbers", [Commutative]> {
   let description = [{
     `lhs + rhs`, cell by cell. Floats are computed in f32 and rounded once to nearest even; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -48,7 +48,7 @@ def Spyre_SubOp : Spyre_BinaryOp<"sub", "Numbers"> {
   let description = [{
     `lhs - rhs`, cell by cell. Floats are computed in f32 and rounded once to nearest even; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -66,7 +66,7 @@ def Spyre_MulOp : Spyre_BinaryOp<"mul", "Numbers", [Commutative]> {
   let description = [{
     `lhs * rhs`, cell by cell. Floats are computed in f32 and rounded once to nearest even; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -86,7 +86,7 @@ def Spyre_DivOp : Spyre_BinaryOp<"div", "Numbers"> {
     IEEE 754. Integers truncate towards zero and wrap; an integer zero as divisor of a valid cell is an error
     when the program is run.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -105,7 +105,7 @@ def Spyre_MaximumOp : Spyre_BinaryOp<"maximum", "Numbers", [Commutative]> {
     The larger of `lhs` and `rhs`, cell by cell. A NaN in either operand gives NaN; between +0 and -0 either
     may be returned.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -124,7 +124,7 @@ def Spyre_MinimumOp : Spyre_BinaryOp<"minimum", "Numbers", [Commutative]> {
     The smaller of `lhs` and `rhs`, cell by cell. A NaN in either operand gives NaN; between +0 and -0 either
     may be returned.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -143,7 +143,7 @@ def Spyre_FmodOp : Spyre_BinaryOp<"fmod", "Numbers"> {
     `lhs - trunc(lhs / rhs) * rhs`, exact, with the sign of `lhs` (C's fmod). A float zero as divisor gives
     NaN; an integer zero as divisor of a valid cell is an error when the program is run.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -163,7 +163,7 @@ def Spyre_RemOp : Spyre_BinaryScratchOp<"rem", "Numbers"> {
     never read, takes no part in valid regions, and need not match in shape. A float zero as divisor gives
     NaN; an integer zero as divisor of a valid cell is an error when the program is run.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -181,7 +181,7 @@ def Spyre_AndOp : Spyre_BinaryOp<"and", "Bits", [Commutative]> {
   let description = [{
     Bitwise `lhs & rhs`; of i1, logical and.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of i8, i16, i32, i64, ui8, i1.
     * C4: at least one value operand must be a tensor.
@@ -199,7 +199,7 @@ def Spyre_OrOp : Spyre_BinaryOp<"or", "Bits", [Commutative]> {
   let description = [{
     Bitwise `lhs | rhs`; of i1, logical or.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of i8, i16, i32, i64, ui8, i1.
     * C4: at least one value operand must be a tensor.
@@ -218,7 +218,7 @@ def Spyre_XorOp : Spyre_BinaryScratchOp<"xor", "Bits"> {
     Bitwise `lhs ^ rhs`; of i1, logical exclusive or. An optional third operand is workspace: it is never
     read, takes no part in valid regions, and need not match in shape.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of i8, i16, i32, i64, ui8, i1.
     * C4: at least one value operand must be a tensor.
@@ -237,7 +237,7 @@ def Spyre_ShlOp : Spyre_BinaryOp<"shl", "Integers"> {
     `lhs << rhs`, bits shifted out are lost. The count is read per cell and must lie in [0, width of the
     element type); any other count on a valid cell is an error when the program is run.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -257,7 +257,7 @@ def Spyre_ShrOp : Spyre_BinaryOp<"shr", "Integers"> {
     lie in [0, width of the element type); any other count on a valid cell is an error when the program is
     run.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of i8, i16, i32, i64, ui8.
     * C4: at least one value operand must be a tensor.
@@ -284,7 +284,7 @@ def Spyre_CmpOp : Spyre_CompareOp<"cmp", "verifyCompare"> {
     `lhs predicate rhs`, cell by cell, as i1. Ordered: with a NaN every predicate is false but `ne`, which is
     true. -0 equals +0.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands must have one element type.
     * C3: operand element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8, i1.
     * C4: at least one value operand must be a tensor.
@@ -339,7 +339,7 @@ def Spyre_AddcOp : Spyre_ThreeAddendsOp<"addc", Spyre_Tensor> {
     `(lhs + rhs) + rhs2`, cell by cell. Floats are rounded after each of the two steps, as the two operations
     it is lowered to; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -357,7 +357,7 @@ def Spyre_SubcOp : Spyre_ThreeAddendsOp<"subc", Spyre_Tensor> {
     `(lhs - rhs) + rhs2`, cell by cell: the third operand is added, as in the vector instruction of this name.
     Floats are rounded after each of the two steps, as the two operations it is lowered to; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -375,7 +375,7 @@ def Spyre_AddscOp : Spyre_ThreeAddendsOp<"addsc", Spyre_Element> {
     `(lhs + rhs) + rhs2`, cell by cell, with a scalar in the middle. Floats are rounded after each of the two
     steps, as the two operations it is lowered to; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -393,7 +393,7 @@ def Spyre_SubscOp : Spyre_ThreeAddendsOp<"subsc", Spyre_Element> {
     `(lhs - rhs) + rhs2`, cell by cell, with a scalar in the middle: the third operand is added. Floats are
     rounded after each of the two steps, as the two operations it is lowered to; integers wrap.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -412,7 +412,7 @@ def Spyre_SelectOp : Spyre_PureOp<"select"> {
     the last dim as `cmp_packed` writes it. It takes no part in the agreement of valid regions, but must
     provably cover the result's region. The branch not chosen is not observed.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: on_true, on_false and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, f8E4M3FN, f8E5M2FNUZ, i8, i16, i32, i64, ui8, i1.
     * C4: at least one value operand must be a tensor.
@@ -474,7 +474,7 @@ def Spyre_PartAddOp : Spyre_PartOp<"part_add", [Commutative]> {
     result's region is the union of the two regions, which must provably be one of them; what lies outside the
     union is not observable. Same rounding as the operation it is made of.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -493,7 +493,7 @@ def Spyre_PartMulOp : Spyre_PartOp<"part_mul", [Commutative]> {
     result's region is the union of the two regions, which must provably be one of them; what lies outside the
     union is not observable. Same rounding as the operation it is made of.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -512,7 +512,7 @@ def Spyre_PartMaxOp : Spyre_PartOp<"part_max", [Commutative]> {
     result's region is the union of the two regions, which must provably be one of them; what lies outside the
     union is not observable. Same rounding as the operation it is made of.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 
@@ -531,7 +531,7 @@ def Spyre_PartMinOp : Spyre_PartOp<"part_min", [Commutative]> {
     result's region is the union of the two regions, which must provably be one of them; what lies outside the
     union is not observable. Same rounding as the operation it is made of.
 
-    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their.
+    * C1: operand shapes must broadcast, right-aligned, and the result shape must be their broadcast.
     * C2: operands and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
 

@@ -94,7 +94,7 @@ def Spyre_SetValidShapeOp : Spyre_PureOp<"set_valid_shape"> {
     operand's. Layout and pad stay. It names cells of its operand and reads none: a cell not yet written stays
     so.
 
-    * C1: source and result must differ in their valid region only.
+    * C1: operand and result must differ in their valid region only.
     * C2: the extents must be those of the result's type.
     * C3: element type must be one of f16, bf16, f32, f8E4M3FN, f8E5M2FNUZ, i8, i16, i32, i64, ui8, i1.
 

@@ -29,10 +29,11 @@ def Spyre_SumOp : Spyre_ReduceOp<"sum", "Numbers"> {
   let summary = "sum over dims";
   let description = [{
     Sum of the cells along `dims`. f16 and bf16 are accumulated in f32 and rounded once; f32 in f32; integers
-    in 64 bits, Only valid cells take part, so a partly valid reduced dim is exact. A reduction over no cell
-    at all is refused: by the verifier where it is provable, else when the program is run.
+    in 64 bits, then wrapped. Only valid cells take part, so a partly valid reduced dim is exact. A reduction
+    over no cell at all is refused: by the verifier where it is provable, else when the program is run.
 
-    * C1: the result shape must be the operand shape with the reduced dims dropped, or of.
+    * C1: the result shape must be the operand shape with the reduced dims dropped, or of extent 1 under
+      keep_dims.
     * C2: operand and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: dims must be distinct, increasing, at least one, and each in [0, rank).
@@ -52,7 +53,8 @@ def Spyre_MaxOp : Spyre_ReduceOp<"max", "Numbers"> {
     valid reduced dim is exact. A reduction over no cell at all is refused: by the verifier where it is
     provable, else when the program is run.
 
-    * C1: the result shape must be the operand shape with the reduced dims dropped, or of.
+    * C1: the result shape must be the operand shape with the reduced dims dropped, or of extent 1 under
+      keep_dims.
     * C2: operand and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: dims must be distinct, increasing, at least one, and each in [0, rank).
@@ -72,7 +74,8 @@ def Spyre_MinOp : Spyre_ReduceOp<"min", "Numbers"> {
     valid reduced dim is exact. A reduction over no cell at all is refused: by the verifier where it is
     provable, else when the program is run.
 
-    * C1: the result shape must be the operand shape with the reduced dims dropped, or of.
+    * C1: the result shape must be the operand shape with the reduced dims dropped, or of extent 1 under
+      keep_dims.
     * C2: operand and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: dims must be distinct, increasing, at least one, and each in [0, rank).
@@ -92,7 +95,8 @@ def Spyre_MeanOp : Spyre_ReduceOp<"mean", "Floats"> {
     rounded once. Only valid cells take part, so a partly valid reduced dim is exact. A reduction over no cell
     at all is refused: by the verifier where it is provable, else when the program is run.
 
-    * C1: the result shape must be the operand shape with the reduced dims dropped, or of.
+    * C1: the result shape must be the operand shape with the reduced dims dropped, or of extent 1 under
+      keep_dims.
     * C2: operand and result must have one element type.
     * C3: element type must be one of f16, bf16, f32.
     * C4: dims must be distinct, increasing, at least one, and each in [0, rank).
@@ -112,7 +116,8 @@ def Spyre_AbsmaxOp : Spyre_ReduceOp<"absmax", "Signed"> {
     take part, so a partly valid reduced dim is exact. A reduction over no cell at all is refused: by the
     verifier where it is provable, else when the program is run.
 
-    * C1: the result shape must be the operand shape with the reduced dims dropped, or of.
+    * C1: the result shape must be the operand shape with the reduced dims dropped, or of extent 1 under
+      keep_dims.
     * C2: operand and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64.
     * C4: dims must be distinct, increasing, at least one, and each in [0, rank).
@@ -129,10 +134,12 @@ def Spyre_ProdOp : Spyre_ReduceOp<"prod", "Numbers"> {
   let summary = "product over dims";
   let description = [{
     Product of the cells along `dims`. f16 and bf16 are accumulated in f32 and rounded once; f32 in f32;
-    integers in 64 bits, Only valid cells take part, so a partly valid reduced dim is exact. A reduction over
-    no cell at all is refused: by the verifier where it is provable, else when the program is run.
+    integers in 64 bits, then wrapped. Only valid cells take part, so a partly valid reduced dim is exact. A
+    reduction over no cell at all is refused: by the verifier where it is provable, else when the program is
+    run.
 
-    * C1: the result shape must be the operand shape with the reduced dims dropped, or of.
+    * C1: the result shape must be the operand shape with the reduced dims dropped, or of extent 1 under
+      keep_dims.
     * C2: operand and result must have one element type.
     * C3: element type must be one of f16, bf16, f32, i8, i16, i32, i64, ui8.
     * C4: dims must be distinct, increasing, at least one, and each in [0, rank).

@@ -22,8 +22,9 @@ from .model import (
     element_constraint,
 )
 
-SHAPES = "operand shapes must broadcast, right-aligned, and the result shape must be their"
-" broadcast"
+SHAPES = (
+    "operand shapes must broadcast, right-aligned, and the result shape must be their broadcast"
+)
 ONE_ELEMENT = "operands and result must have one element type"
 ONE_TENSOR = "at least one value operand must be a tensor"
 
@@ -259,7 +260,7 @@ _COMPARE_FUNCTIONS = (
     ("lt", "lesserthan"),
     ("le", "lesserequal"),
 )
-PREDICATE = Attribute("predicate", "enum", choices=PREDICATES)
+PREDICATE = Attribute("predicate", "string", choices=PREDICATES)
 PREDICATE_KNOWN = "predicate must be one of eq, ne, gt, ge, lt, le"
 
 

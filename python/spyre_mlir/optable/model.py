@@ -117,9 +117,9 @@ class Result:
 class Attribute:
     """One attribute.
 
-    `kind`: "i64", "f64" (a 64-bit float), "bool", "string", "i64_array" (an array of i64), "enum"
-    (a case of the enum whose cases are `choices`) or "extents" (a list of extents). `default` is
-    None for an attribute that must be written, unless it is `optional`."""
+    `kind`: "i64", "f64" (a 64-bit float), "bool", "string", "i64_array" (an array of i64) or
+    "extents" (a list of extents). `choices` lists the values of a string that is one of few.
+    `default` is None for an attribute that must be written, unless it is `optional`."""
 
     name: str
     kind: str

@@ -147,9 +147,9 @@ _WINDOWS = (
         "the same tensor with a narrower valid region",
         "Metadata only: the region is the one written, as in the result's type, and must provably"
         " lie inside the operand's. Layout and pad stay." + VIEW,
-        operands=(Operand("source"),),
+        operands=_INPUT,
         constraints=(
-            "source and result must differ in their valid region only",
+            "operand and result must differ in their valid region only",
             "the extents must be those of the result's type",
             OF_ANY,
         ),
@@ -224,7 +224,7 @@ _JOINS = (
         "tensors one after another along a dim",
         "The operands in order along `dim`. All but the last must be provably valid along `dim`;"
         " along the other dims all must have provably equal valid extents.",
-        operands=(Operand("operands", arity="many"),),
+        operands=(Operand("inputs", arity="many"),),
         constraints=(
             "there must be one operand or more",
             ONE_ELEMENT,

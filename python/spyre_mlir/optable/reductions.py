@@ -26,8 +26,10 @@ DIMS = Attribute("dims", "i64_array")
 KEEP = Attribute("keep_dims", "bool", False)
 INDICES = ("i16", "i32", "i64")
 
-REDUCED_SHAPE = "the result shape must be the operand shape with the reduced dims dropped, or of"
-" extent 1 under keep_dims"
+REDUCED_SHAPE = (
+    "the result shape must be the operand shape with the reduced dims dropped, or of"
+    " extent 1 under keep_dims"
+)
 DIMS_RANGE = "dims must be distinct, increasing, at least one, and each in [0, rank)"
 ONE_ELEMENT = "operand and result must have one element type"
 OVER_VALID = (
@@ -35,8 +37,10 @@ OVER_VALID = (
     " cell at all is refused: by the verifier where it is provable, else when the program is"
     " run."
 )
-IN_F32 = " f16 and bf16 are accumulated in f32 and rounded once; f32 in f32; integers in 64 bits,"
-" then wrapped."
+IN_F32 = (
+    " f16 and bf16 are accumulated in f32 and rounded once; f32 in f32; integers in 64 bits,"
+    " then wrapped."
+)
 
 
 def _wide(np: Any, x: Any) -> Any:
