@@ -3,6 +3,7 @@
 #include "CAPI/Spyre.h"
 
 #include "Extent/Extent.h"
+#include "SdscBundle/Dialect.h"
 #include "Spyre/Dialect.h"
 
 #include "mlir/CAPI/IR.h"
@@ -12,7 +13,7 @@ using namespace mlir;
 using namespace spyre;
 
 void spyreRegisterDialects(MlirDialectRegistry registry) {
-  unwrap(registry)->insert<SpyreDialect>();
+  unwrap(registry)->insert<SpyreDialect, sdscbundle::SdscBundleDialect>();
 }
 
 bool spyreExtentNormalize(MlirStringRef text, MlirStringCallback callback, void *userData) {
