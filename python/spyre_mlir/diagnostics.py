@@ -13,11 +13,21 @@ from typing import Any
 CODES: dict[str, str] = {
     # 001-019: dialect, symbols and function boundaries
     # 020-039: layouts and accesses
+    "SPY020": "a device dim steps by no multiple of a host stride",
     # 040-069: planner, groups and tiling
     # 070-089: valid regions
     # 090-109: lowering
+    "SPY090": "a stick or a device dim is not read as one symbol after another",
+    "SPY091": "a boundary of a coordinate does not divide what it cuts",
+    "SPY092": "a core split does not fit the pieces of its symbol",
+    "SPY093": "an operation has no form that the backend takes",
+    "SPY094": "an op spec list that cannot be read",
     # 110-119: work division
+    "SPY110": "a core reaches further than the span limit however the work is divided",
+    "SPY111": "the spans ask to cut more than one reduction dim across cores",
     # 120-129: memory
+    "SPY120": "the pool of intermediates is larger than its limit",
+    "SPY121": "a memory plan was asked for a program that is not well formed",
     # 130-149: interpreter
     "SPY130": "a cell that holds no data reaches a valid cell",
     "SPY131": "an operation is not defined on the values of its operands",
@@ -30,7 +40,8 @@ CODES: dict[str, str] = {
     "SPY138": "a valid cell of a result was never written",
     "SPY139": "an operation's operands, results or attributes break its constraints",
     # 150-199: SDSC and bundle validation
-    # 200-219: command lines
+    # 200-219: passes and command lines
+    "SPY200": "a pass runs before the pass that provides what it requires",
 }
 """Code -> one line that says what is refused. Generated into docs/diagnostics.md."""
 
