@@ -1,66 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""One operation as the plans see it: an iteration domain, and how each tensor is reached from it."""
+"""Kernels: one operation as its iteration domain and its accesses, on plain values.
+
+The planner, work division and lowering read kernels, never operations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from spyre_mlir.layouts import Layout
-from spyre_mlir.quasiaffine import Expr
+from spyre_mlir.accesses import Access
 
 
 @dataclass(frozen=True, slots=True)
 class Dim:
-    """One iteration dim. `extent` is in elements, the largest one where it is symbolic.
+    """One dim of the iteration domain.
 
-    `fixed` says why the dim cannot be divided (a symbolic extent, a data-dependent index), or is None."""
+    `symbol` names it in the accesses; `extent` counts its values (of the valid box; a symbolic extent counts with its
+    maximum and sets `symbolic`). `host_dim` is the dim of the result's shape that it runs over, None for a reduction.
+    `stick` is 1, or the elements per stick where the dim lies on the stick of an operand: it is cut in multiples of it."""
 
     symbol: str
     extent: int
     reduction: bool = False
-    fixed: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One tensor of the operation.
-
-    `coordinates` has one expression per device dim of `layout`, in the symbols of the domain; the last one runs in the
-    stick. `index` is the flat host index, in elements of the buffer that owns the memory. `buffer` names that buffer:
-    two accesses of one buffer share it. `compact`: the tensor is an intermediate that a tile may hold for itself; else
-    it is a window of a full-size buffer, whose strides stay."""
-
-    label: str
-    buffer: str
-    layout: Layout
-    coordinates: tuple[Expr, ...]
-    index: Expr
-    written: bool = False
-    compact: bool = False
+    host_dim: int | None = None
+    stick: int = 1
+    symbolic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One operation: dims in iteration order (those of the result first), accesses with the written ones last.
-
-    `tiling` is how the operation table lets the planner treat it ("pointwise", "reduction", ...)."""
+    """One operation: `name` is the key of the operation table, `family` its family there, `label` what diagnostics
+    call it. Dims stand in the order of the result's shape, reductions last; accesses in the order of the operands,
+    what is written last."""
 
     name: str
-    tiling: str
+    family: str
     dims: tuple[Dim, ...]
     accesses: tuple[Access, ...]
+    label: str = ""
 
     @property
     def extents(self) -> dict[str, int]:
-        """Symbol -> extent."""
+        """Symbol -> extent, in the order of the dims."""
         return {dim.symbol: dim.extent for dim in self.dims}
 
-    @property
-    def writes(self) -> tuple[Access, ...]:
-        """The tensors written."""
-        return tuple(access for access in self.accesses if access.written)
+    def dim(self, symbol: str) -> Dim:
+        """The dim of this symbol. KeyError if there is none."""
+        for dim in self.dims:
+            if dim.symbol == symbol:
+                return dim
+        raise KeyError(symbol)
 
     @property
     def reads(self) -> tuple[Access, ...]:
-        """The tensors read."""
+        """The accesses that are read."""
         return tuple(access for access in self.accesses if not access.written)
+
+    @property
+    def writes(self) -> tuple[Access, ...]:
+        """The accesses that are written."""
+        return tuple(access for access in self.accesses if access.written)
+
+
+def stick_granules(accesses: Iterable[Access], extents: Mapping[str, int]) -> dict[str, int]:
+    """Symbol -> the multiple in which it must be cut so that every operand is cut in whole sticks (`Dim.stick`)."""
+    from spyre_mlir.accesses import stick_symbols
+
+    granules = dict.fromkeys(extents, 1)
+    for access in accesses:
+        for symbol, elements in stick_symbols(access, extents).items():
+            granules[symbol] = max(granules[symbol], elements)
+    return granules
