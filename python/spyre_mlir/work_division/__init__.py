@@ -6,11 +6,10 @@
 from .divide import Division, check, cuts_for_spans, default_cuts, divide
 from .matmul import Candidate, Roles, candidates, cheapest, cost, roles
 from .slices import core_slices
-from .work import CoreSpan, Cuts, Operand, Symbol, Work, core_spans, shares, units, widest
+from .work import Cuts, Operand, Symbol, Work, core_spans, shares, units, work_of
 
 __all__ = [
     "Candidate",
-    "CoreSpan",
     "Cuts",
     "Division",
     "Operand",
@@ -29,5 +28,5 @@ __all__ = [
     "roles",
     "shares",
     "units",
-    "widest",
+    "work_of",
 ]

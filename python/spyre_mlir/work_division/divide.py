@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
 
-from spyre_mlir.diagnostics import Note, Refusal
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.kernels import Kernel
+from spyre_mlir.spans import Span
 
 from .matmul import cheapest
 from .work import (
-    CoreSpan,
     Cuts,
+    Operand,
     Work,
     core_spans,
     divisors,
@@ -23,8 +26,9 @@ from .work import (
     output_symbols,
     pieces,
     reductions,
+    shares,
     units,
-    widest,
+    work_of,
 )
 
 
@@ -43,13 +47,33 @@ class Division:
         return prod(cut for _, cut in self.cuts)
 
 
-@lru_cache(maxsize=65536)
-def divide(work: Work, *, cores: int = CORES, limit: int = SPAN_LIMIT_BYTES) -> Division:
-    """Divides one operation over at most `cores` cores so that no core's span exceeds `limit`
+def divide(
+    kernel: Kernel,
+    *,
+    cores: int = CORES,
+    limit: int = SPAN_LIMIT_BYTES,
+    granularities: Mapping[str, int] | None = None,
+    masked: Iterable[str] = (),
+    whole_contraction: bool = False,
+) -> Division:
+    """Divides one operation over at most `cores` cores so that no span of any core exceeds `limit`
     bytes.
 
-    Sticks are never cut and every share is whole. Refusals: SPY110 a span stays over the limit,
-    SPY111 it would take cuts of two reduction symbols."""
+    Sticks are never cut and every share is whole. `granularities`: of symbolic dims, in elements,
+    by symbol. `masked`: reductions that mask cells. `whole_contraction`: see `Work`. Refusals:
+    SPY110 a span stays over the limit, SPY111 it would take cuts of two reduction symbols."""
+    work = work_of(
+        kernel, granularities=granularities, masked=masked, whole_contraction=whole_contraction
+    )
+    division, fits = _divide(work, cores, limit)
+    if not fits:
+        check(kernel, division.cuts, limit=limit)
+    return division
+
+
+@lru_cache(maxsize=65536)
+def _divide(work: Work, cores: int, limit: int) -> tuple[Division, bool]:
+    """The division, and whether all spans fit."""
     minima = cuts_for_spans(work, cores=cores, limit=limit)
     cuts = default_cuts(work, minima, cores=cores)
     by_cost = False
@@ -59,8 +83,24 @@ def divide(work: Work, *, cores: int = CORES, limit: int = SPAN_LIMIT_BYTES) -> 
             best = {s.name: best[s.name] for s in work.symbols}
             by_cost = best != cuts
             cuts = best
-    check(work, cuts, limit=limit)
-    return Division(tuple(cuts.items()), tuple(minima.items()), by_cost)
+    reach = _Reach(work)
+    fits = all(reach.bytes(operand, cuts) <= limit for operand in work.operands)
+    return Division(tuple(cuts.items()), tuple(minima.items()), by_cost), fits
+
+
+class _Reach:
+    """Spans of the operands of one operation under changing cuts."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.extents = {s.name: s.extent for s in work.symbols}
+
+    def spans(self, operand: Operand, cuts: Cuts) -> tuple[Span, ...]:
+        return core_spans(operand, self.extents, shares(self.work, cuts))
+
+    def bytes(self, operand: Operand, cuts: Cuts) -> int:
+        """The largest span, 0 if nothing varies."""
+        return max((span.bytes for span in self.spans(operand, cuts)), default=0)
 
 
 def default_cuts(work: Work, minima: Cuts, *, cores: int) -> dict[str, int]:
@@ -91,22 +131,28 @@ def cuts_for_spans(work: Work, *, cores: int, limit: int) -> dict[str, int]:
 
     Device dims outer to inner: of the allowed cuts of the symbols in the coordinate the widest span
     that fits is taken, else the narrowest. What one operand commits is the least for the next. The
-    result may still be over the limit: `check` decides."""
+    result may still be over the limit. Refusal: SPY111."""
     cuts = {s.name: 1 for s in work.symbols}
-    for number, operand in enumerate(work.operands):
+    reach = _Reach(work)
+    for operand in work.operands:
         for coordinate in operand.coordinates[:-1]:
-            span = widest(work, cuts, number)
-            if span is None or span.bytes <= limit:
+            if reach.bytes(operand, cuts) <= limit:
                 break
             if coordinate.terms:
-                cuts = _fit(work, cuts, number, coordinate.symbols(), cores, limit)
+                cuts = _fit(reach, operand, cuts, coordinate.symbols(), cores, limit)
     _at_most_one_reduction(work, cuts)
     return cuts
 
 
 def _fit(
-    work: Work, cuts: dict[str, int], operand: int, names: tuple[str, ...], cores: int, limit: int
+    reach: _Reach,
+    operand: Operand,
+    cuts: dict[str, int],
+    names: tuple[str, ...],
+    cores: int,
+    limit: int,
 ) -> dict[str, int]:
+    work = reach.work
     allowed = pieces(work)
     # The operands of a matmul hold zeros in their padding, so nothing is masked there.
     fixed = frozenset() if work.matmul else masked_symbols(work)
@@ -115,17 +161,16 @@ def _fit(
         [d for d in divisors(allowed[n]) if cuts[n] <= d <= cores and (d == 1 or n not in fixed)]
         for n in names
     ]
-    best: tuple[tuple[int, int], dict[str, int]] | None = None
+    best: tuple[tuple[int, int, int], dict[str, int]] | None = None
     for way in product(*ways):
         if spent * prod(way) > cores:
             continue
         tried = cuts | dict(zip(names, way, strict=True))
-        span = widest(work, tried, operand)
-        size = span.bytes if span else 0
-        # Spans that fit come before those that do not; of the first the widest, of the others the
+        size = reach.bytes(operand, tried)
+        # What fits comes before what does not; of the former the widest, of the latter the
         # narrowest.
-        rank = (0, -size) if size <= limit else (1, size)
-        if best is None or (rank, prod(way)) < (best[0], prod(best[1][n] for n in names)):
+        rank = (0, -size, prod(way)) if size <= limit else (1, size, prod(way))
+        if best is None or rank < best[0]:
             best = rank, tried
     return cuts if best is None else best[1]
 
@@ -141,33 +186,35 @@ def _at_most_one_reduction(work: Work, cuts: Cuts) -> None:
         )
 
 
-def check(work: Work, cuts: Cuts, *, limit: int = SPAN_LIMIT_BYTES) -> None:
+def check(
+    kernel: Kernel, cuts: Iterable[tuple[str, int]], *, limit: int = SPAN_LIMIT_BYTES
+) -> None:
     """Refuses (SPY110) if any span of any operand exceeds `limit` bytes on some core."""
+    done = dict(cuts)
+    work = work_of(kernel)
+    reach = _Reach(work)
     over = [
-        span
-        for number in range(len(work.operands))
-        for span in core_spans(work, cuts, number)
+        (access.label, span)
+        for access, operand in zip(kernel.reads + kernel.writes, work.operands, strict=True)
+        for span in reach.spans(operand, done)
         if span.bytes > limit
     ]
     if over:
-        raise _over_limit(work, cuts, over, limit)
+        raise _over_limit(done, over, limit)
 
 
-def _over_limit(work: Work, cuts: Cuts, over: list[CoreSpan], limit: int) -> Refusal:
-    worst = max(over, key=lambda span: span.bytes)
-    label = work.operands[worst.operand].label
-    done = " x ".join(f"{name}:{cut}" for name, cut in cuts.items() if cut > 1) or "no cut"
+def _over_limit(cuts: Cuts, over: list[tuple[str, Span]], limit: int) -> Refusal:
+    label, worst = max(over, key=lambda item: item[1].bytes)
+    done = " x ".join(f"{name}:{cut}" for name, cut in cuts.items() if cut > 1)
     return Refusal(
         "SPY110",
         f"one core reaches {worst.bytes} bytes of {label} along device dim {worst.device_dim},"
-        f" {worst.bytes - limit} bytes over the limit of {limit} bytes, with the work divided as"
-        f" {done}",
+        f" {worst.bytes - limit} bytes over the limit of {limit} bytes, with the work"
+        + (f" divided as {done}" if done else " not divided"),
         notes=tuple(
-            Note(
-                f"{work.operands[span.operand].label}: device dim {span.device_dim} spans"
-                f" {span.extent} steps of {span.step_bytes} bytes, {span.bytes} bytes"
-            )
-            for span in over
+            f"{name}: device dim {span.device_dim} spans {'' if span.exact else 'at most '}"
+            f"{span.extent} steps of {span.stride_bytes} bytes, {span.bytes} bytes"
+            for name, span in over
         ),
         remedy="tile the operation, or use more cores",
     )

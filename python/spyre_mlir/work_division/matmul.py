@@ -59,7 +59,7 @@ def roles(work: Work) -> Roles | None:
     once = [n for n in rows if sum(_uses(operand, n) for operand in work.inputs) == 1]
     if not once:
         return None
-    coefficients = dict(work.output.index.terms)
+    coefficients = dict(work.outputs[-1].index.terms)
     row = min(once, key=lambda name: coefficients.get(name, 0))
     batch = tuple(name for name in rows if name != row)
     return Roles(batch, row, columns[0], contracted[0], len(once) > 1 or not batch)

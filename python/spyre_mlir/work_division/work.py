@@ -4,31 +4,28 @@ cuts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import gcd
 
+from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.hardware import STICK_BYTES
-from spyre_mlir.quasiaffine import Expr, Quotient, symbol, value_range
+from spyre_mlir.kernels import Kernel
+from spyre_mlir.quasiaffine import Expression, Quotient, symbol
+from spyre_mlir.spans import Span
+from spyre_mlir.value_ranges import ValueSet, value_range
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One tensor of the operation: device sizes outer to inner (the last one the lanes of a stick),
-    one coordinate per device dim over the iteration symbols, and the host index in elements."""
+    """One tensor: device sizes outer to inner (the last one the lanes of a stick), one coordinate
+    per device dim over the iteration symbols, and the host index in elements."""
 
-    label: str
     device_size: tuple[int, ...]
-    coordinates: tuple[Expr, ...]
-    index: Expr
-    written: bool = False
-
-    @property
-    def element_bytes(self) -> int:
-        """Device bytes of one element."""
-        return STICK_BYTES // self.device_size[-1]
+    coordinates: tuple[Expression, ...]
+    index: Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,39 +33,66 @@ class Symbol:
     """An iteration symbol: its extent in elements (the largest one, if symbolic), and what may be
     done with it.
 
-    `granularity`: a symbolic extent is a multiple of it, so only its divisors cut every extent into
-    equal shares. `masked`: a reduction over it masks cells, which one core has to do (see also
-    `masked_symbols`)."""
+    Every extent that a symbolic dim takes is a multiple of its `granularity`, so only divisors of
+    that cut it into equal shares (0: it is not symbolic, 1: it stays whole). `masked`: a reduction
+    over it masks cells, which one core has to do (see also `masked_symbols`)."""
 
     name: str
     extent: int
-    granularity: int | None = None
+    granularity: int = 0
     masked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One operation to divide: symbols in iteration order (those of the output first), operands,
-    the output last.
+    """What the division of one operation depends on, so that equal operations are divided once.
 
-    `matmul`: the operation multiplies matrices and its cost is known. `whole_contraction`: its
-    weight holds pairs of the contracted dim in one stick (8-bit weights), so that dim stays on one
-    core."""
+    Symbols stand in iteration order, those of the output first. `matmul`: the operation multiplies
+    matrices and its cost is known. `whole_contraction`: a stick of its weight holds pairs of the
+    contracted dim (8-bit weights), so that dim stays on one core."""
 
     symbols: tuple[Symbol, ...]
-    operands: tuple[Operand, ...]
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
     matmul: bool = False
     whole_contraction: bool = False
 
     @property
-    def output(self) -> Operand:
-        """The tensor written."""
-        return self.operands[-1]
+    def operands(self) -> tuple[Operand, ...]:
+        """All tensors, those read first."""
+        return self.inputs + self.outputs
 
-    @property
-    def inputs(self) -> tuple[Operand, ...]:
-        """The tensors read."""
-        return self.operands[:-1]
+
+def work_of(
+    kernel: Kernel,
+    *,
+    granularities: Mapping[str, int] | None = None,
+    masked: Iterable[str] = (),
+    whole_contraction: bool = False,
+) -> Work:
+    """The work of one operation. `granularities`: of symbolic dims, in elements, by symbol; a
+    symbolic dim that has none stays whole. `masked`: reductions that mask cells."""
+    grains, extents = granularities or {}, kernel.extents
+    names = frozenset(masked)
+
+    def operand(access: Access) -> Operand:
+        return Operand(access.layout.device_size, device_coordinates(access, extents), access.index)
+
+    return Work(
+        tuple(
+            Symbol(
+                dim.symbol,
+                dim.extent,
+                grains.get(dim.symbol, 1 if dim.symbolic else 0),
+                dim.symbol in names,
+            )
+            for dim in kernel.dims
+        ),
+        tuple(operand(access) for access in kernel.reads),
+        tuple(operand(access) for access in kernel.writes),
+        kernel.family == "contract",
+        whole_contraction,
+    )
 
 
 Cuts = Mapping[str, int]
@@ -96,21 +120,21 @@ def pieces(work: Work) -> dict[str, int]:
     lanes = stick_lanes(work)
     found = units(work)
     for s in work.symbols:
-        if s.granularity is not None:
+        if s.granularity:
             grain, rest = divmod(s.granularity, lanes.get(s.name, 1))
             found[s.name] = 1 if rest else gcd(found[s.name], grain)
     return found
 
 
 def output_symbols(work: Work) -> frozenset[str]:
-    """Symbols in the output's device coordinates, the stick left out: a dim of one stick is not
+    """Symbols in an output's device coordinates, the stick left out: a dim of one stick is not
     among them."""
-    return frozenset(n for c in work.output.coordinates[:-1] for n in c.symbols())
+    return frozenset(n for out in work.outputs for c in out.coordinates[:-1] for n in c.symbols())
 
 
 def reductions(work: Work) -> frozenset[str]:
-    """Symbols that the output does not contain."""
-    written = {n for c in work.output.coordinates for n in c.symbols()}
+    """Symbols that no output contains."""
+    written = {n for out in work.outputs for c in out.coordinates for n in c.symbols()}
     return frozenset(s.name for s in work.symbols) - written
 
 
@@ -147,65 +171,51 @@ def largest_divisor(number: int, most: int) -> int:
     return next(d for d in range(min(number, most), 0, -1) if number % d == 0)
 
 
-@dataclass(frozen=True, slots=True)
-class CoreSpan:
-    """What one core reaches of an operand along one device dim: `bytes` = extent * bytes of one
-    step."""
+def core_spans(
+    operand: Operand, extents: Mapping[str, int], share: Mapping[str, int]
+) -> tuple[Span, ...]:
+    """The spans that the core reaching furthest has of an operand, device dims outer to inner.
 
-    operand: int
-    device_dim: int
-    extent: int
-    step_bytes: int
-
-    @property
-    def bytes(self) -> int:
-        """Bytes from the first to the last step, both included."""
-        return self.extent * self.step_bytes
-
-
-def core_spans(work: Work, cuts: Cuts, operand: int) -> Iterator[CoreSpan]:
-    """The spans of one operand, device dims outer to inner without the stick, of the core that
-    reaches furthest.
-
-    Exact over all varying coordinates; where an extent cannot be computed exactly it is a bound
-    from above."""
-    tensor = work.operands[operand]
-    share = shares(work, cuts)
-    extents = {s.name: s.extent for s in work.symbols}
-    step = STICK_BYTES
+    `extents` and `share` (of one core) are in elements, by symbol. Exact over all varying
+    coordinates and all cores; where `exact` is false an extent is a bound from above."""
     found = []
-    for dim in range(len(tensor.device_size) - 2, -1, -1):
-        coordinate = tensor.coordinates[dim]
+    stride = STICK_BYTES
+    for dim in range(len(operand.device_size) - 2, -1, -1):
+        coordinate = operand.coordinates[dim]
         if coordinate.terms:
-            extent = core_extent(coordinate, extents, share)
-            found.append(CoreSpan(operand, dim, extent, step))
-        step *= tensor.device_size[dim]
-    return reversed(found)
+            reach = core_range(coordinate, extents, share)
+            found.append(
+                Span(
+                    device_dim=dim,
+                    extent=reach.extent,
+                    stride_bytes=stride,
+                    bytes=reach.extent * stride,
+                    symbols=coordinate.symbols(),
+                    exact=reach.exact,
+                )
+            )
+        stride *= operand.device_size[dim]
+    return tuple(reversed(found))
 
 
-def widest(work: Work, cuts: Cuts, operand: int) -> CoreSpan | None:
-    """The largest span of one operand (the outermost of equals), None if nothing varies."""
-    return max(core_spans(work, cuts, operand), key=lambda span: span.bytes, default=None)
-
-
-def core_extent(coordinate: Expr, extents: Mapping[str, int], share: Mapping[str, int]) -> int:
-    """Largest number of values (largest - smallest + 1) that the coordinate takes on one core, over
-    all cores."""
+def core_range(
+    coordinate: Expression, extents: Mapping[str, int], share: Mapping[str, int]
+) -> ValueSet:
+    """The range of the coordinate on the core where it is widest."""
     names = coordinate.symbols()
     box = {name: min(share[name], extents[name]) for name in names}
     moving = [n for n in names if box[n] < extents[n] and _rise(coordinate, n, box[n]) is None]
     if not moving:  # all cores see the same, shifted: the first one stands for them
-        return value_range(coordinate, box).extent
-    most = 0
-    starts = [range(0, extents[n], box[n]) for n in moving]
-    for at in product(*starts):
+        return value_range(coordinate, box)
+    ranges = []
+    for at in product(*(range(0, extents[n], box[n]) for n in moving)):
         shifted = {n: symbol(n) + start for n, start in zip(moving, at, strict=True)}
         left = {n: min(box[n], extents[n] - s) for n, s in zip(moving, at, strict=True)}
-        most = max(most, value_range(coordinate.substitute(shifted), box | left).extent)
-    return most
+        ranges.append(value_range(coordinate.substitute(shifted), box | left))
+    return max(ranges, key=lambda found: found.extent)
 
 
-def _rise(expression: Expr, name: str, step: int) -> int | None:
+def _rise(expression: Expression, name: str, step: int) -> int | None:
     """How much the value rises when the symbol rises by `step`, if that is the same everywhere,
     else None."""
     total = 0
