@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
-    import sympy
+    import sympy  # type: ignore[import-untyped]
 
 DIVISIONS = ("floordiv", "ceildiv", "mod")
 EXTREMA = ("min", "max")

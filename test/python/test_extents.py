@@ -9,9 +9,11 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from spyre_mlir._mlir_libs._spyre import normalize_extent
 
-from spyre_mlir import extents, ir  # noqa: F401  (ir loads the extension)
+from spyre_mlir import extents, ir  # noqa: F401  (ir loads what the extension needs)
+
+# isort: split
+from spyre_mlir._mlir_libs._spyre import normalize_extent
 
 NAMES = ("n", "m", "k", "k_1")
 
