@@ -14,6 +14,14 @@ CODES: dict[str, str] = {
     # 001-019: dialect, symbols and function boundaries
     # 020-039: layouts and accesses
     "SPY020": "a device dim steps by no multiple of a host stride",
+    "SPY021": "a loop bound or an offset is not a constant or an induction variable",
+    "SPY022": "an index depends on a symbol that is not iterated",
+    "SPY023": "memory is walked backwards",
+    "SPY024": "an indirect access has no device coordinates",
+    "SPY025": "an index does not fall on the coordinates of its layout",
+    "SPY026": "an access leaves its buffer",
+    "SPY027": "a shape, dim order or element type that no device layout holds",
+    "SPY028": "a layout that cannot be cut to a tile",
     # 040-069: planner, groups and tiling
     # 070-089: valid regions
     # 090-109: lowering

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Element types and the formats in which the device stores them.
 
-Element types are strings in MLIR spelling ("f16"). The formats are those of the device's type list; a stick of 128
-bytes holds 128 / bytes elements."""
+Element types are strings in MLIR spelling ("f16"). The formats are those of the device's type list;
+a stick of 128 bytes holds 128 / bytes elements."""
 
 from __future__ import annotations
 
@@ -52,14 +52,16 @@ _DEVICE: dict[str, tuple[str, int]] = {
     "i16": ("SENINT16", 2),
     "ui8": ("SENUINT32", 1),
 }
-"""Facts of the device's storage: bf16 and booleans are kept as 16-bit floats, 64-bit integers as 32-bit ones."""
+"""Facts of the device's storage: bf16 and booleans are kept as 16-bit floats, 64-bit integers as
+32-bit ones."""
 
 ELEMENTS: tuple[str, ...] = tuple(_DEVICE)
 """Every element type that has a device format."""
 
 
 def device_format(element: str) -> Format:
-    """The format in which elements of this type are stored. KeyError for a type the device does not store."""
+    """The format in which elements of this type are stored. KeyError for a type the device does not
+    store."""
     return FORMATS[_DEVICE[element][0]]
 
 

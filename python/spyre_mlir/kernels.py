@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from spyre_mlir.accesses import Access
+from spyre_mlir.accesses import Access, stick_symbols
 
 
 @dataclass(frozen=True, slots=True)
 class Dim:
     """One dim of the iteration domain.
 
-    `symbol` names it in the accesses; `extent` counts its values (of the valid box; a symbolic extent counts with its
-    maximum and sets `symbolic`). `host_dim` is the dim of the result's shape that it runs over, None for a reduction.
-    `stick` is 1, or the elements per stick where the dim lies on the stick of an operand: it is cut in multiples of it."""
+    `symbol` names it in the accesses; `extent` counts its values (of the valid box; a symbolic
+    extent counts with its maximum and sets `symbolic`). `host_dim` is the dim of the result's shape
+    that it runs over, None for a reduction. `stick` is 1, or the elements per stick where the dim
+    lies on the stick of an operand: it is cut in multiples of it."""
 
     symbol: str
     extent: int
@@ -29,9 +30,9 @@ class Dim:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One operation: `name` is the key of the operation table, `family` its family there, `label` what diagnostics
-    call it. Dims stand in the order of the result's shape, reductions last; accesses in the order of the operands,
-    what is written last."""
+    """One operation: `name` is the key of the operation table, `family` its family there, `label`
+    what diagnostics call it. Dims stand in the order of the result's shape, reductions last;
+    accesses in the order of the operands, what is written last."""
 
     name: str
     family: str
@@ -63,9 +64,8 @@ class Kernel:
 
 
 def stick_granules(accesses: Iterable[Access], extents: Mapping[str, int]) -> dict[str, int]:
-    """Symbol -> the multiple in which it must be cut so that every operand is cut in whole sticks (`Dim.stick`)."""
-    from spyre_mlir.accesses import stick_symbols
-
+    """Symbol -> the multiple in which it must be cut so that every operand is cut in whole sticks
+    (`Dim.stick`)."""
     granules = dict.fromkeys(extents, 1)
     for access in accesses:
         for symbol, elements in stick_symbols(access, extents).items():

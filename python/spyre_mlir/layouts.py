@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Device layouts as values: how a host tensor lies in device memory.
 
-Device memory is row-major over `device_size`; the last device dim is the stick. `stride_map` ties device coordinates to
-host elements: `host offset = sum(coordinate[j] * stride_map[j])`, entries of -1 left out."""
+Device memory is row-major over `device_size`; the last device dim is the stick. `stride_map` ties
+device coordinates to host elements: `host offset = sum(coordinate[j] * stride_map[j])`, entries of
+-1 left out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from spyre_mlir.formats import FORMATS, Format, device_format
@@ -58,7 +60,8 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _pattern(order: Sequence[int]) -> tuple[int, ...]:
-    """The host dim of each device dim: sticks of the last one outside, the first one next to the stick."""
+    """The host dim of each device dim: sticks of the last one outside, the first one next to the
+    stick."""
     if len(order) == 1:
         return (order[0], order[0])
     return (*order[1:-1], order[-1], order[0], order[-1])
@@ -74,9 +77,9 @@ def device_layout(
 ) -> Layout:
     """The layout in which the runtime places a host tensor of `shape` (elements, at most 6 dims).
 
-    `strides` are host elements per step of each dim (contiguous if None). `order` lists the host dims from outermost to
-    innermost, the last one lies on the stick; a trailing -1 asks for sparse sticks, one element each. (Source: the
-    reference compiler's tiled layout.)"""
+    `strides` are host elements per step of each dim (contiguous if None). `order` lists the host
+    dims from outermost to innermost, the last one lies on the stick; a trailing -1 asks for sparse
+    sticks, one element each. (Source: the reference compiler's tiled layout.)"""
     stick = device_format(element).elements_per_stick
     if strides is None:
         strides = contiguous_strides(shape)
@@ -102,3 +105,20 @@ def device_layout(
             reached[dim] = step
             steps.append(step)
     return Layout(tuple(reversed(sizes)), tuple(reversed(steps)), None, arrangement)
+
+
+@lru_cache(maxsize=1 << 12)
+def digits(layout: Layout) -> tuple[tuple[int, int], ...]:
+    """(device dim, stride) of every device dim that moves through the host tensor, largest stride
+    first.
+
+    A host offset is read off in this order, as digits of a number: each dim takes what its stride
+    divides."""
+    moving = [
+        (dim, stride)
+        for dim, (size, stride) in enumerate(
+            zip(layout.device_size, layout.stride_map, strict=True)
+        )
+        if stride > 0 and size > 1
+    ]
+    return tuple(sorted(moving, key=lambda digit: -digit[1]))

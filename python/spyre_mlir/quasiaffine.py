@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Integer quasi-affine expressions over iteration symbols: sums of symbols, floor divisions and remainders.
+"""Integer quasi-affine expressions over iteration symbols: sums of symbols, floor divisions and
+remainders.
 
     floor(c2/64) + 2*Mod(c1, 8) + 3
 
-An `Expression` is immutable, hashable and in normal form, so that what is written in two ways usually compares equal:
-like terms are merged and ordered by their text, a division keeps no multiple of its divisor and no common factor, a
-remainder keeps coefficients in [0, modulus), and `Mod(floor(e/d), m)` is written `floor(Mod(e, d*m)/d)`."""
+An `Expression` is immutable, hashable and in normal form, so that what is written in two ways
+usually compares equal: like terms are merged and ordered by their text, a division keeps no
+multiple of its divisor and no common factor, a remainder keeps coefficients in [0, modulus), and
+`Mod(floor(e/d), m)` is written `floor(Mod(e, d*m)/d)`."""
 
 from __future__ import annotations
 
@@ -48,8 +50,8 @@ Atom = str | Quotient | Remainder
 class Expression:
     """constant + sum of coefficient * atom, in normal form.
 
-    Build with `symbol`, `literal`, `linear` and `parse`, and with the operators `+`, `-`, `*`, `//` and `%` by ints; the
-    bare constructor takes what is already in normal form."""
+    Build with `symbol`, `literal`, `linear` and `parse`, and with the operators `+`, `-`, `*`, `//`
+    and `%` by ints; the bare constructor takes what is already in normal form."""
 
     constant: int = 0
     terms: tuple[tuple[Atom, int], ...] = ()
@@ -137,8 +139,8 @@ class Expression:
         return Expression(0, ((Remainder(rest, modulus), 1),))
 
     def split(self, divisor: int) -> tuple[Expression, Expression]:
-        """(q, r) with self = divisor * q + r; no term of r is a multiple of the divisor, its constant lies in
-        [0, divisor)."""
+        """(q, r) with self = divisor * q + r; no term of r is a multiple of the divisor, its
+        constant lies in [0, divisor)."""
         whole = tuple((a, c // divisor) for a, c in self.terms if c % divisor == 0)
         rest = tuple((a, c) for a, c in self.terms if c % divisor)
         return Expression(self.constant // divisor, whole), Expression(
@@ -146,7 +148,8 @@ class Expression:
         )
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """The value where the symbols have these values, ints or integer arrays. KeyError for a symbol without one."""
+        """The value where the symbols have these values, ints or integer arrays. KeyError for a
+        symbol without one."""
         total: Any = self.constant
         for atom, coefficient in self.terms:
             if isinstance(atom, str):
@@ -224,7 +227,8 @@ _TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|//|[-+*/(),])")
 
 
 def parse(text: str) -> Expression:
-    """Reads `floor(a/64)`, `a//64`, `Mod(a, 64)`, `ModularIndexing(a, b, c)`, `FloorDiv(a, b)`, + - * and parentheses.
+    """Reads `floor(a/64)`, `a//64`, `Mod(a, 64)`, `ModularIndexing(a, b, c)`, `FloorDiv(a, b)`, + -
+    * and parentheses.
 
     A division `/` must stand under `floor`. ValueError where the text is something else."""
     tokens = _TOKEN.findall(text)
@@ -238,7 +242,8 @@ def parse(text: str) -> Expression:
 
 
 class _Reader:
-    """Recursive descent; a value is a numerator and a divisor that `floor` is still to take away."""
+    """Recursive descent; a value is a numerator and a divisor that `floor` is still to take
+    away."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens
