@@ -3,7 +3,7 @@
 
 `divide` is the whole of it; `core_slices` says which core gets which slice."""
 
-from .divide import Division, check, cuts_for_spans, default_cuts, divide
+from .divide import Division, check, cuts_for_spans, default_cuts, divide, divide_work
 from .matmul import Candidate, Roles, candidates, cheapest, cost, roles
 from .slices import core_slices
 from .work import Cuts, Operand, Symbol, Work, core_spans, shares, units, work_of
@@ -25,6 +25,7 @@ __all__ = [
     "cuts_for_spans",
     "default_cuts",
     "divide",
+    "divide_work",
     "roles",
     "shares",
     "units",

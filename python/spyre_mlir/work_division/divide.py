@@ -65,15 +65,17 @@ def divide(
     work = work_of(
         kernel, granularities=granularities, masked=masked, whole_contraction=whole_contraction
     )
-    division, fits = _divide(work, cores, limit)
+    division, fits = divide_work(work, cores=cores, limit=limit)
     if not fits:
         check(kernel, division.cuts, limit=limit)
     return division
 
 
 @lru_cache(maxsize=65536)
-def _divide(work: Work, cores: int, limit: int) -> tuple[Division, bool]:
-    """The division, and whether all spans fit."""
+def divide_work(
+    work: Work, *, cores: int = CORES, limit: int = SPAN_LIMIT_BYTES
+) -> tuple[Division, bool]:
+    """The division, and whether all spans fit in it. Refusal: SPY111."""
     minima = cuts_for_spans(work, cores=cores, limit=limit)
     cuts = default_cuts(work, minima, cores=cores)
     by_cost = False
