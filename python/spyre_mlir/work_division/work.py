@@ -182,8 +182,8 @@ def core_spans(
     stride = STICK_BYTES
     for dim in range(len(operand.device_size) - 2, -1, -1):
         coordinate = operand.coordinates[dim]
-        if coordinate.terms:
-            reach = core_range(coordinate, extents, share)
+        reach = core_range(coordinate, extents, share) if coordinate.terms else None
+        if reach is not None and reach.extent > 1:
             found.append(
                 Span(
                     device_dim=dim,
