@@ -319,7 +319,7 @@ def Spyre_CmpPackedOp : Spyre_CompareOp<"cmp_packed", "verifyComparePacked"> {
     Example:
 
     ```mlir
-    %0 = spyre.cmp_packed %arg0, %arg1 {predicate = "lt"} : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x32xui8>
+    %0 = spyre.cmp_packed %arg0, %arg1 {predicate = "lt"} : (tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x32xui8, #spyre.encoding<valid_shape = [4, 1]>>
     ```
   }];
 }
@@ -448,7 +448,7 @@ def Spyre_SelectsOp : Spyre_PureOp<"selects"> {
     Example:
 
     ```mlir
-    %0 = spyre.selects %arg0, %arg1, %arg2 : (tensor<4x32xui8>, tensor<4x8xf16>, f16) -> tensor<4x8xf16>
+    %0 = spyre.selects %arg0, %arg1, %arg2 : (tensor<4x32xui8, #spyre.encoding<valid_shape = [4, 1]>>, tensor<4x8xf16>, f16) -> tensor<4x8xf16>
     ```
   }];
   let arguments = (ins Spyre_MaskTensor:$mask, Spyre_Tensor:$source, Spyre_Element:$otherwise);

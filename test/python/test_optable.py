@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import itertools
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from spyre_mlir.interpreter import DTYPES
 from spyre_mlir.optable import DYNAMIC, FAMILIES, OPS, ROLES, RULES, TILINGS, Domain, Linear, Op
 
 APPENDIX = {
@@ -176,3 +179,86 @@ def test_table_imports_neither_numpy_nor_mlir() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def _definitions() -> dict[str, str]:
+    """Operation -> its record in ODS, as text."""
+    found = {}
+    for path in sorted((ROOT / "dialect" / "Spyre").glob("*.td")):
+        text = path.read_text()
+        for match in DEFINITION.finditer(text):
+            found[match.group(1)] = match.group(0)
+    return found
+
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFINITION = re.compile(
+    r'^def Spyre_\w+Op\b[^{]*?<"(\w+)".*?(?=^def |^#endif|^class |\Z)', re.MULTILINE | re.DOTALL
+)
+
+
+def test_ods_has_the_operations_of_the_table() -> None:
+    from spyre_mlir.dialects import spyre
+
+    names = {
+        value.OPERATION_NAME.removeprefix("spyre.")
+        for value in vars(spyre).values()
+        if hasattr(value, "OPERATION_NAME") and value.OPERATION_NAME.startswith("spyre.")
+    }
+    assert names == set(OPS)
+
+
+def test_ods_says_what_the_table_says() -> None:
+    definitions = _definitions()
+    assert set(definitions) == set(OPS)
+    for name, op in OPS.items():
+        words = " ".join(definitions[name].split())
+        assert f'let summary = "{op.summary}";' in words, name
+        assert " ".join(op.description.split()) in words, name
+        for label, text in op.labelled:
+            assert f"* {label}: {text}." in words, (name, label)
+        assert " ".join(op.example.statement(name).split()) in words, name
+
+
+@EVERY
+def test_example_round_trips(op: Op) -> None:
+    from spyre_mlir import ir
+
+    with ir.Context():
+        module = ir.Module.parse(op.example.function(op.name))
+        text = str(module)
+        assert f"spyre.{op.name}" in text
+        assert str(ir.Module.parse(text)) == text
+        function = next(iter(module.body.operations))
+        operation = next(iter(function.regions[0].blocks[0].operations)).operation
+        given = len(operation.operands)
+        least = len([o for o in op.operands if o.arity == "one"])
+        assert given >= least and len(operation.results) == len(op.results)
+        attributes = operation.attributes
+        written = [attributes[i].name for i in range(len(attributes))]
+        assert set(written) <= {a.name for a in op.attributes}
+
+
+@EVERY
+def test_example_runs(op: Op) -> None:
+    """Every example has a meaning on ordinary inputs, the ones with nothing written apart."""
+    from spyre_mlir import ir
+    from spyre_mlir.diagnostics import Refusal
+    from spyre_mlir.interpreter import run
+    from spyre_mlir.interpreter.program import TensorKind, read_module
+
+    with ir.Context():
+        module = ir.Module.parse(op.example.function(op.name))
+        (function,) = read_module(module).values()
+        arrays = [
+            np.ones(kind.shape, DTYPES[kind.element]) if isinstance(kind, TensorKind) else 1
+            for kind in function.body.kinds
+        ]
+        if op.name == "empty":
+            with pytest.raises(Refusal, match="SPY138"):
+                run(module, arrays)
+            return
+        results = run(module, arrays)
+    assert [r.shape for r in results] == [k.shape for k in function.results] or "valid" in str(
+        op.example.results
+    )

@@ -16,9 +16,9 @@ the valid-region rules, the planner and the emitter read (`spyre_mlir.optable`).
 * *takes part*: which operands take part in the agreement of valid regions. Scratch is never read; a
   predicate must cover the result's region; a target keeps its own.
 * *rule*: the valid-region rule that gives the result's region.
-* *SDSC function*: what the backend runs. "decomposed" operations become others first; "by addresses"
-  operations do no work of their own; "refused" ones are refused at lowering, with the way on that
-  stands under the operation.
+* *SDSC function*: what the backend runs. "decomposed" operations become others first; "by
+  addresses" operations do no work of their own; "refused" ones are refused at lowering, with the
+  way on that stands under the operation.
 
 """
 

@@ -7,7 +7,21 @@ operations take their meaning from the operation table."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from spyre_mlir.interpreter.apply import Value, evaluate
 from spyre_mlir.interpreter.cells import DTYPES, Bound, Cells
 
-__all__ = ["DTYPES", "Bound", "Cells", "Value", "evaluate"]
+if TYPE_CHECKING:
+    from spyre_mlir.interpreter.execution import Output, execute, run
+
+__all__ = ["DTYPES", "Bound", "Cells", "Output", "Value", "evaluate", "execute", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    # Programs need MLIR, single operations do not.
+    if name not in ("Output", "execute", "run"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from spyre_mlir.interpreter import execution
+
+    return getattr(execution, name)

@@ -144,19 +144,28 @@ def evaluate(
     `kinds` are the operands' types, `results` the results' (valid extents bound to numbers).
     Raises `Refusal` (SPY130 to SPY139) where poison reaches a valid cell, where the operation is
     not defined on the values, or where types do not fit."""
-    from spyre_mlir.interpreter.semantics import SEMANTICS
-
     op = OPS.get(name)
-    if op is None or (op.name not in SEMANTICS and op.family not in SEMANTICS):
+    if op is None or not op.results:
         raise Refusal("SPY136", f"spyre.{name} is not an operation that yields cells")
     call = Call(op, tuple(operands), tuple(kinds), tuple(results), {})
     try:
         filled = op.attribute_values(attributes or {})
     except KeyError as error:
         raise call.broken(str(error.args[0])) from None
-    call = Call(op, call.operands, call.kinds, call.results, filled)
+    return perform(Call(op, call.operands, call.kinds, call.results, filled))
+
+
+def perform(call: Call, *, in_place: bool = False) -> tuple[Cells, ...]:
+    """As `evaluate`, of a call whose attributes are complete.
+
+    `in_place` lets an insert write into its destination: only for a caller who knows that nobody
+    else holds it."""
+    # The meanings import this module.
+    from spyre_mlir.interpreter.semantics import IN_PLACE, SEMANTICS
+
     _check_elements(call)
-    meaning = SEMANTICS.get(op.name) or SEMANTICS[op.family]
+    named = call.op.name if call.op.name in SEMANTICS else call.op.family
+    meaning = IN_PLACE[named] if in_place else SEMANTICS[named]
     with np.errstate(all="ignore"):
         return meaning(call)
 

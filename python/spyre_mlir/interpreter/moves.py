@@ -246,7 +246,7 @@ def empty(call: Call) -> Results:
 SEMANTICS: dict[str, Callable[[Call], Results]] = {
     "restickify": restickify,
     "slice": window,
-    "insert_slice": partial(insert, in_place=False),
+    "insert_slice": insert,
     "set_valid_shape": set_valid_shape,
     "reshape": reshape,
     "transpose": transpose,
@@ -260,3 +260,8 @@ SEMANTICS: dict[str, Callable[[Call], Results]] = {
     "empty": empty,
 }
 """Operation name -> what it does."""
+
+IN_PLACE: dict[str, Callable[[Call], Results]] = {
+    "insert_slice": partial(insert, in_place=True),
+}
+"""The operations that can write into their destination."""

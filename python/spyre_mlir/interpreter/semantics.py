@@ -373,3 +373,5 @@ SEMANTICS: dict[str, Callable[[Call], Results]] = {
     **moves.SEMANTICS,
 }
 """Family or operation name -> what it does; an operation's own entry wins over its family's."""
+
+IN_PLACE = moves.IN_PLACE

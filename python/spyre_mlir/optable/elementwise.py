@@ -30,6 +30,7 @@ ONE_TENSOR = "at least one value operand must be a tensor"
 
 T = "tensor<4x8xf16>"
 WORDS = "tensor<4x8xi32>"
+PACKED = "tensor<4x32xui8, #spyre.encoding<valid_shape = [4, 1]>>"
 ROUNDED = " Floats are computed in f32 and rounded once to nearest even; integers wrap."
 
 
@@ -325,7 +326,7 @@ _COMPARE = (
             "result element type must be ui8",
             "operands must have rank 1 or more",
         ),
-        example=Example((T, T), ("tensor<4x32xui8>",), 'predicate = "lt"'),
+        example=Example((T, T), (PACKED,), 'predicate = "lt"'),
         rule="packed_predicate",
         device=Device(
             refusal="the device has no packed predicates; the nearest is spyre.cmp, one cell per"
@@ -479,7 +480,7 @@ _SELECT = (
             "the mask must be i1 of the result shape, or packed ui8 whose leading extents are the"
             " result's and whose last extent times 8 covers the result's",
         ),
-        example=Example(("tensor<4x32xui8>", T, "f16"), (T,)),
+        example=Example((PACKED, T, "f16"), (T,)),
         rule="select",
         device=Device(
             functions=(("i1", "where3"),),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import FLOATS, INTEGERS, floating, random_values, rounded, run, steps_apart, wide
+from random_cells import FLOATS, INTEGERS, floating, random_values, rounded, run, steps_apart, wide
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter import DTYPES, Bound, Cells, evaluate

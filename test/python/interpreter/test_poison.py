@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import random_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_cells import random_values
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter import DTYPES, Bound, Cells, evaluate

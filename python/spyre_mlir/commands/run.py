@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`spyre run`: runs a function of a file with the reference interpreter."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spyre_mlir.diagnostics import Refusal
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="spyre run",
+        description="Runs a function with the reference interpreter. Without --input every tensor"
+        " argument is random, by --seed.",
+    )
+    parser.add_argument("file", help="an MLIR file, or - for standard input")
+    parser.add_argument("--function", help="the function to run (default: the only public one)")
+    parser.add_argument(
+        "--input",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="ARRAY.npy",
+        help="the arguments in order, without those that introduce a symbol of --symbol",
+    )
+    parser.add_argument(
+        "--symbol",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="value of a symbol; with random inputs the largest of its range by default",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: 0)")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT.npy", help="where to write; more results are numbered"
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command; returns 0, 1 for a refusal or an input that cannot be used, 2 for wrong
+    usage. Never raises for bad input."""
+    try:
+        options = _parser().parse_args(argv)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    try:
+        report = _run(options)
+    except Exception as error:
+        message = _problem(error, options.file)
+        if message is None:
+            raise
+        _print_problem(message, options.format)
+        return 1
+    print(json.dumps(report, indent=2) if options.format == "json" else _text(report))
+    return 0
+
+
+def _problem(error: Exception, file: str) -> dict[str, Any] | None:
+    """What is wrong with the input, or None if the error is not the input's."""
+    from spyre_mlir import ir
+
+    if isinstance(error, Refusal):
+        notes = [note.message for note in error.notes]
+        notes += [f"at {error.place}"] if error.place is not None else []
+        return {
+            "code": error.code,
+            "message": error.message,
+            "notes": notes,
+            "remedy": error.remedy,
+        }
+    if isinstance(error, OSError):
+        what = f"{error.filename or file}: {error.strerror or error}"
+        return {"code": None, "message": what, "notes": [], "remedy": None}
+    if isinstance(error, (ir.MLIRError, UnicodeDecodeError, ValueError)):
+        return {"code": None, "message": f"{file}: {error}", "notes": [], "remedy": None}
+    return None
+
+
+def _print_problem(problem: Mapping[str, Any], form: str) -> None:
+    if form == "json":
+        print(json.dumps({"error": problem}, indent=2))
+        return
+    code = f"{problem['code']}: " if problem["code"] else ""
+    print(f"error: {code}{problem['message']}", file=sys.stderr)
+    for note in problem["notes"]:
+        print(f"note: {note}", file=sys.stderr)
+    if problem["remedy"]:
+        print(f"remedy: {problem['remedy']}", file=sys.stderr)
+
+
+def _run(options: argparse.Namespace) -> dict[str, Any]:
+    from spyre_mlir import ir
+    from spyre_mlir.interpreter.execution import choose, execute
+    from spyre_mlir.interpreter.inputs import random_inputs
+    from spyre_mlir.interpreter.program import read_module
+
+    with ir.Context():
+        module = _parse(options.file)
+        function = choose(read_module(module), options.function)
+        symbols = dict(_symbol(text) for text in options.symbol)
+        if options.input:
+            arrays: Sequence[Any] = [_load(path) for path in options.input]
+        else:
+            symbols, arrays = random_inputs(function, seed=options.seed, symbols=symbols)
+        outputs = execute(module, arrays, symbols=symbols, function=function.name)
+    files = _save(options.output, outputs) if options.output else [None] * len(outputs)
+    return {
+        "function": function.name,
+        "symbols": symbols,
+        "seed": None if options.input else options.seed,
+        "outputs": [
+            _described(number, value, file)
+            for number, (value, file) in enumerate(zip(outputs, files, strict=True))
+        ],
+    }
+
+
+def _parse(file: str) -> Any:
+    from spyre_mlir import ir
+
+    if file == "-":
+        return ir.Module.parse(sys.stdin.read())
+    # The bindings' own message for a file that cannot be read does not say why.
+    with Path(file).open("rb"):
+        return ir.Module.parseFile(file)
+
+
+def _symbol(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not name or not value.strip().lstrip("-").isdigit():
+        raise Refusal("SPY134", f"--symbol {text!r} is not NAME=VALUE with a whole number")
+    return name, int(value)
+
+
+def _load(path: str) -> Any:
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise Refusal("SPY135", f"{path} is no .npy file of numbers", notes=(str(error),)) from None
+
+
+def _array(value: Any) -> Any:
+    """The valid cells of a tensor, or a scalar, as an array."""
+    import numpy as np
+
+    return np.ascontiguousarray(value.valid if hasattr(value, "valid") else value)
+
+
+def _save(target: str, outputs: Sequence[Any]) -> list[str]:
+    """Writes the valid cells of each result; nothing is left half-written."""
+    import numpy as np
+
+    path = Path(target)
+    suffix = path.suffix or ".npy"
+    several = len(outputs) > 1
+    names = [
+        path.with_name(f"{path.stem}_{i}{suffix}") if several else path.with_suffix(suffix)
+        for i in range(len(outputs))
+    ]
+    for name, value in zip(names, outputs, strict=True):
+        temporary = name.with_name(f".{name.name}.{os.getpid()}.tmp")
+        try:
+            with temporary.open("wb") as file:
+                np.save(file, _array(value), allow_pickle=False)
+            temporary.replace(name)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(name)) from None
+        finally:
+            temporary.unlink(missing_ok=True)
+    return [str(name) for name in names]
+
+
+def _described(number: int, value: Any, file: str | None) -> dict[str, Any]:
+    array = _array(value)
+    shape = list(value.bound.shape) if hasattr(value, "bound") else []
+    return {
+        "index": number,
+        "shape": shape,
+        "valid_shape": list(array.shape) if hasattr(value, "bound") else [],
+        "element": value.bound.element if hasattr(value, "bound") else str(array.dtype),
+        "statistics": _statistics(array),
+        "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
+        "file": file,
+    }
+
+
+def _statistics(array: Any) -> dict[str, Any]:
+    """Least, largest and mean of the finite cells, and how many are not finite."""
+    import numpy as np
+
+    integers = array.dtype.kind in "biu"
+    wide = array.astype(np.int64 if integers else np.float64).reshape(-1)
+    finite = wide[np.isfinite(wide)]
+    plain = (lambda x: int(x)) if integers else (lambda x: float(x))
+    return {
+        "min": plain(finite.min()) if finite.size else None,
+        "max": plain(finite.max()) if finite.size else None,
+        "mean": math.fsum(finite.tolist()) / finite.size if finite.size else None,
+        "nan": int(np.isnan(wide).sum()),
+        "infinite": int(np.isinf(wide).sum()),
+    }
+
+
+def _text(report: Mapping[str, Any]) -> str:
+    lines = []
+    for output in report["outputs"]:
+        shape = "x".join(map(str, [*output["shape"], output["element"]]))
+        valid = (
+            "" if output["shape"] == output["valid_shape"] else f" valid {output['valid_shape']}"
+        )
+        numbers = output["statistics"]
+        lines.append(
+            f"result {output['index']}: {shape}{valid}, min {numbers['min']}, max {numbers['max']},"
+            f" mean {numbers['mean']}, {numbers['nan']} NaN, {numbers['infinite']} infinite,"
+            f" sha256 {output['sha256'][:16]}"
+            + (f", in {output['file']}" if output["file"] else "")
+        )
+    return "\n".join(lines) if lines else f"@{report['function']} has no results"
