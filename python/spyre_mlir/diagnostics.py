@@ -23,6 +23,17 @@ CODES: dict[str, str] = {
     "SPY027": "a shape, dim order or element type that no device layout holds",
     "SPY028": "a layout that cannot be cut to a tile",
     # 040-069: planner, groups and tiling
+    "SPY040": "no tiling brings every span within the limit",
+    "SPY041": "a span could only be brought within the limit by cutting a symbolic dim",
+    "SPY042": "a span could only be brought within the limit by cutting a reduction dim",
+    "SPY044": "the search for a plan exceeded its budget",
+    "SPY045": "a hint that does not fit its operation, or leaves a span over the limit",
+    "SPY050": "an operation reads a buffer of a loop that is already closed",
+    "SPY051": "a tiled operation reads a producer that a hint tiles",
+    "SPY052": "a tiled operation reads the open loop and cannot join it",
+    "SPY060": "policy seed: more dims overflow than it tiles",
+    "SPY061": "policy seed: no combination of its splits fits",
+    "SPY062": "policy seed: the range of an overflowing dim cannot be split",
     # 070-089: valid regions
     # 090-109: lowering
     "SPY090": "a stick or a device dim is not read as one symbol after another",

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Plans one operation: the tiles under which no operand spans more than the hardware can address."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
+from spyre_mlir.kernels import Kernel
+from spyre_mlir.tiling.candidates import Axis, Constraint, axes_of, constraints_of
+from spyre_mlir.tiling.plans import Level, TilePlan
+from spyre_mlir.tiling.search import Choice, Remainders, exact_sizes, search
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the planner may do.
+
+    `span_limit` in bytes. Automatic plans prefer exact divisors with at most `count_cap` tiles on at most `max_dims`
+    dims; `remainder` says whether a smaller last tile may be used: never, where no divisor fits, or wherever it is
+    cheaper. `reductions` lets reduction dims be cut."""
+
+    enabled: bool = True
+    span_limit: int = SPAN_LIMIT_BYTES
+    count_cap: int = 64
+    max_dims: int = 3
+    remainder: Remainders = "fallback"
+    reductions: bool = False
+
+
+DEFAULT = Options()
+
+
+def skipped(kernel: Kernel) -> str | None:
+    """Why the planner leaves an operation alone, or None."""
+    for access in kernel.accesses:
+        if access.indirect:
+            return (
+                f"{access.label} is reached indirectly: addresses that are loaded from memory have no span "
+                "before they are known"
+            )
+    return None
+
+
+def plan_tiles(
+    kernel: Kernel, options: Options = DEFAULT, *, compact: Collection[str] = ()
+) -> TilePlan | None:
+    """The cheapest plan under which every span is within the limit; None if no tiling is needed, or the kernel is
+    `skipped`.
+
+    `compact` names the buffers that hold one tile each, with a layout rebuilt for it; all others are windows of their
+    full buffer. Raises Refusal: SPY040 no tiling helps, SPY041 only a symbolic dim could be cut, SPY042 only a reduction
+    dim, SPY043 a stick alone is over the limit, SPY044 the search gave up."""
+    if not options.enabled or skipped(kernel) is not None:
+        return None
+    constraints = constraints_of(kernel, options.span_limit, compact)
+    if not constraints:
+        return None
+    axes = axes_of(kernel, reductions=options.reductions)
+    choice = find(axes, constraints, options)
+    if choice is None:
+        raise refusal(kernel, axes, constraints, options)
+    if not choice.tiles:
+        return None
+    return TilePlan(levels_of(axes, choice.tiles), reason=reason_of(constraints))
+
+
+def find(
+    axes: Mapping[str, Axis], constraints: Sequence[Constraint], options: Options
+) -> Choice | None:
+    """`search` under these options: parallel dims first, and reduction dims too only where those do not suffice."""
+    parallel = axes
+    if options.reductions:
+        parallel = {
+            name: axis if not axis.reduction else _fixed(axis) for name, axis in axes.items()
+        }
+    for allowed in (parallel, axes) if options.reductions else (axes,):
+        found = search(
+            allowed,
+            constraints,
+            cap=options.count_cap,
+            max_dims=options.max_dims,
+            remainder=options.remainder,
+        )
+        if found is not None:
+            return found
+    return None
+
+
+def _fixed(axis: Axis) -> Axis:
+    why = axis.why_fixed or "it is a reduction dim"
+    return Axis(axis.symbol, axis.extent, axis.unit, axis.units, True, axis.number, why)
+
+
+def levels_of(axes: Mapping[str, Axis], tiles: Mapping[str, int]) -> tuple[Level, ...]:
+    """The levels of a choice (symbol -> elements per tile): parallel dims outside, in the order of the result's dims."""
+    chosen = [axes[name] for name in tiles]
+    levels = []
+    for axis in sorted(chosen, key=lambda a: (a.reduction, a.number)):
+        size = tiles[axis.symbol]
+        kind = "reduction" if axis.reduction else "parallel"
+        count, remainder = divmod(axis.extent, size)
+        levels.append(Level(kind, axis.number, count, size, remainder))  # type: ignore[arg-type]
+    return tuple(levels)
+
+
+def reason_of(constraints: Sequence[Constraint]) -> str:
+    """What a plan is for: the operands whose spans it brings within the limit."""
+    labels = dict.fromkeys(constraint.access.label for constraint in constraints)
+    return "span of " + ", ".join(labels)
+
+
+def refusal(
+    kernel: Kernel,
+    axes: Mapping[str, Axis],
+    constraints: Sequence[Constraint],
+    options: Options,
+) -> Refusal:
+    """Why no plan exists: each span that stays over the limit, by how much, and why no cut of its dims helps."""
+    finest = {n: a.domain if a.why_fixed else _finest(a, options) for n, a in axes.items()}
+    domains = {name: axis.domain for name, axis in axes.items()}
+    stuck = [c for c in constraints if not c.holds(finest, domains)] or list(constraints)
+    notes = []
+    for constraint in stuck:
+        over = constraint.bytes - options.span_limit
+        notes.append(
+            f"{constraint.access.label}, device dim {constraint.device_dim}: {constraint.extent} steps of "
+            f"{constraint.stride_bytes} bytes span {constraint.bytes} bytes, {over} over the limit of "
+            f"{options.span_limit}"
+        )
+        notes += [_why(axes[name], finest, options) for name in _symbols(constraint)]
+        least = constraint.bytes_at(finest, domains)
+        if least > options.span_limit:
+            notes.append(f"cut as finely as can be, it still spans {least} bytes")
+    code, what = _code([axes[n] for c in stuck for n in _symbols(c)])
+    title = kernel.label or kernel.name
+    return Refusal(code, f"{title}: {what}", notes=tuple(notes), remedy=_remedy(code, options))
+
+
+def _symbols(constraint: Constraint) -> list[str]:
+    names = {
+        name: None for part in constraint.coordinates for s in part for name in s.symbols
+    }
+    return sorted(names)
+
+
+def _code(axes: Sequence[Axis]) -> tuple[str, str]:
+    fixed = [a for a in axes if a.why_fixed]
+    if any("symbolic" in (a.why_fixed or "") for a in fixed):
+        return "SPY041", "a span stays over the limit, and a dim that drives it is symbolic"
+    if any(a.reduction for a in fixed):
+        return "SPY042", "a span stays over the limit, and a reduction dim drives it"
+    return "SPY040", "no tiling brings every span within the limit"
+
+
+def _remedy(code: str, options: Options) -> str | None:
+    if code == "SPY041":
+        return "give the symbol a smaller maximum"
+    if code == "SPY042" and not options.reductions:
+        return "let reduction ranges be cut"
+    if options.remainder == "never":
+        return "allow remainder tiles"
+    return None
+
+
+def _finest(axis: Axis, options: Options) -> int:
+    """Elements of the smallest tile that the options allow."""
+    if options.remainder == "never":
+        return exact_sizes(axis.units, LOOP_TRIPS_MAX)[-1][1] * axis.unit
+    return -(-axis.units // LOOP_TRIPS_MAX) * axis.unit
+
+
+def _why(axis: Axis, finest: Mapping[str, int], options: Options) -> str:
+    kind = "reduction" if axis.reduction else "parallel"
+    dim = f"dim {kind}({axis.number}) of extent {axis.extent}"
+    if axis.why_fixed:
+        return f"{dim} cannot be cut: {axis.why_fixed}"
+    return (
+        f"{dim} can be cut down to {finest[axis.symbol]} elements"
+        + (f", whole sticks of {axis.unit}" if axis.unit > 1 else "")
+        + (", by exact divisors only" if options.remainder == "never" else "")
+    )
