@@ -59,6 +59,20 @@ CODES: dict[str, str] = {
     "SPY138": "a valid cell of a result was never written",
     "SPY139": "an operation's operands, results or attributes break its constraints",
     # 150-199: SDSC and bundle validation
+    "SPY150": "a file of a bundle is missing, unreadable or no JSON; or a folder holds no bundle",
+    "SPY151": "the text of bundle.mlir is not a bundle",
+    "SPY152": "an SDSC does not follow its JSON Schema",
+    "SPY153": "files, executions and parameters of a bundle do not belong together",
+    "SPY154": "an SDSC contradicts itself",
+    "SPY155": "symbol ids are not counted as they have to be",
+    "SPY156": "an address is not the one that layout, core and loop give",
+    "SPY157": "an operation and its constants, mask or operands do not fit together",
+    "SPY160": "an address lies outside its buffer or off the stick",
+    "SPY161": "a core reaches over a span above the limit",
+    "SPY162": "a loop counts more trips than the hardware can, or none",
+    "SPY163": "an operation asks for more cores or scratchpad than there is",
+    "SPY164": "a buffer is not used as its size says",
+    "SPY170": "a folder to be written holds something else",
     # 200-219: passes and command lines
     "SPY200": "a pass runs before the pass that provides what it requires",
 }
