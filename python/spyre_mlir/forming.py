@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Forming: from aligned operations in loops to the SDSC model.
+
+`form` turns one aligned operation into an `Sdsc`: labels for the iteration symbols, whole sticks
+for the dims that lie in one, the order of each operand's axes with gaps and start, the division
+over cores, mask and constants. `form_bundle` does so for operations in counted loops. (Rules:
+observed output of the reference compiler; the tests compare with its bundles.)
+
+Proposal for the structured operation `sdscbundle.sdsc`
+------------------------------------------------------
+One symbol operation at module level per SDSC, whose attributes are the fields of
+`spyre_mlir.sdsc.model.Sdsc`, nothing derived:
+
+    sdscbundle.sdsc @sdsc_0 function = "add" unit = sfp
+      dims [mb = 1639, x = 256, out = 64] cut [x = 4] {
+      operand axes [x, mb gap 6556, out] stick out format "SEN169_FP16" at argument 0
+      operand axes [x, mb gap 6556, out] stick out format "SEN169_FP16" at argument 1
+      operand axes [x, mb gap 6556, out] stick out format "SEN169_FP16" at argument 2
+    }
+
+`axes` run from inner to outer; `mb stands` marks an axis that does not iterate. `at` is
+`argument N`, `pool` or `lx`, each with `+ BYTES`, and `advances [A, B]` where enclosing loops move
+it. Optional: `reads_output`, `mask [out = 100 + 28]`, `constants [...]`. Its size does not depend
+on the number of cores: with `cut` and the axes, the start of core c is
+
+    start + sum over cut dims of slice(c, dim) * (extent / slices) * stride(dim),
+
+stride(dim) being 128 bytes times the sizes (extent + gap, in sticks for the stick dim) of the axes
+inside it. The bundle function calls it by symbol, with base addresses as operands:
+
+    scf.for %i = %c0 to %c5 step %c1 {
+      sdscbundle.sdsc_execute @sdsc_0(%arg_0, %arg_1, %arg_2)
+    }
+
+so that advances and core offsets stay in the attributes until the writer expands them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from spyre_mlir.alignment import AlignedTensor, Coordinate, Symbol
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.formats import FORMATS
+from spyre_mlir.sdsc.model import (
+    POOL,
+    Axis,
+    Bundle,
+    Constant,
+    Cut,
+    Dim,
+    Hbm,
+    Loop,
+    Lx,
+    Mask,
+    PoolBuffer,
+    Sdsc,
+)
+from spyre_mlir.sdsc.model import Operand as SdscOperand
+
+DIM_LABELS = ("mb", "x", "y", "i", "j", "ki", "kj")
+"""Labels of iteration dims, in order; the last symbol takes `out` instead."""
+
+MATMUL_LABELS = ("ki", "kj", "y", "x", "mb", "out", "in")
+"""Labels of a matmul's dims: n symbols take the last n."""
+
+MATMULS = ("batchmatmul", "batchmatmulfp8", "batchmatmulint4", "batchmatmulint8")
+"""Functions of the systolic array."""
+
+SCANS = ("topkvalue", "topkindex", "maskbyindex")
+"""Scan functions; like a matmul's, their operands list their own dims only."""
+
+RESTICKIFY = "ReStickifyOpHBM"
+
+CONVERSIONS = (
+    "dl16tofp32",
+    "fp32todl16",
+    "fp8todl16",
+    "qfp8ch",
+    "qfp8mb",
+    "qfp8wt",
+    "to_dtype",
+)
+"""Functions between formats: dims are padded to the sticks of all operands."""
+
+MASK_CONSTANT = "samv-maskvalue"
+
+MASK_VALUES: Mapping[str, float] = {
+    "sum": 0.0,
+    "mean": 0.0,
+    "absmax": 0.0,
+    "exx2": 0.0,
+    "exx2_zeromean": 0.0,
+    "max": -inf,
+    "min": inf,
+    "exp": -inf,
+}
+"""What the lanes behind the valid elements read as: the neutral element of a reduction; `exp`
+then writes zeros there, so that a sum may follow."""
+
+EXTRA = "stick"
+"""The symbol of a stick that no iteration symbol runs through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One tensor of an aligned operation: how it is read, its device format and where it begins.
+
+    The place's offset (LX: address) and advances are those of the buffer; constants of the
+    coordinates are added here."""
+
+    tensor: AlignedTensor
+    format: str
+    place: Hbm | Lx
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One aligned operation; inputs in order, the output last.
+
+    `function` is the function's name without `nonstick`, which follows from the operands.
+    `constants` are the function's own, by agreed name."""
+
+    function: str
+    symbols: tuple[Symbol, ...]
+    operands: tuple[Operand, ...]
+    is_reduction: bool = False
+    constants: tuple[tuple[str, float], ...] = ()
+    provenance: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A counted loop over aligned operations."""
+
+    trips: int
+    body: tuple[Operation | Repeat, ...]
+
+
+def form_bundle(
+    body: Sequence[Operation | Repeat],
+    *,
+    pool_bytes: int | None = None,
+    k_fast: bool = True,
+) -> Bundle:
+    """The bundle that runs `body` in order.
+
+    `pool_bytes` is what the bundle allocates for the pool, if an operand lies in it; None: the
+    caller passes the pool. Raises SPY093 as `form`."""
+    nodes = tuple(_node(item, k_fast) for item in body)
+    bundle = Bundle(nodes)
+    used = any(
+        isinstance(operand.place, Hbm) and operand.place.buffer == POOL
+        for sdsc, _ in bundle.operations()
+        for operand in sdsc.operands
+    )
+    return Bundle(nodes, PoolBuffer(pool_bytes)) if used else bundle
+
+
+def _node(item: Operation | Repeat, k_fast: bool) -> Sdsc | Loop:
+    if isinstance(item, Repeat):
+        return Loop(item.trips, tuple(_node(inner, k_fast) for inner in item.body))
+    return form(item, k_fast=k_fast)
+
+
+def form(operation: Operation, *, k_fast: bool = True) -> Sdsc:
+    """The SDSC of one aligned operation.
+
+    `k_fast`: in a matmul, cores that share an output follow each other (a switch of the reference
+    compiler, on by default). Raises SPY093 where the backend has no form for the operation."""
+    frame = _frame(operation)
+    operands = _operands(operation, frame)
+    mask = _mask(operation, frame, operands)
+    matmul = operation.function in MATMULS
+    listed = operation.is_reduction and not _own_dims_only(operation)
+    return Sdsc(
+        function=_function(operation, frame, operands),
+        unit="pt" if matmul else "sfp",
+        dims=tuple(Dim(frame.labels[s], frame.extents[s]) for s in frame.extents),
+        operands=operands,
+        cut=_cut(frame, last_fast=matmul and k_fast),
+        reads_output=listed,
+        constants=_constants(operation, mask),
+        mask=mask,
+        provenance=operation.provenance,
+    )
+
+
+# --- the frame: symbols, labels, extents --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What all operands of an operation share.
+
+    Symbol -> label, extent in whole sticks, valid extent, cores; in iteration order. `stick` is the
+    symbol of the operation's stick; it is `EXTRA` where the reference operand has none."""
+
+    labels: dict[str, str]
+    extents: dict[str, int]
+    valid: dict[str, int]
+    splits: dict[str, int]
+    stick: str
+
+
+def _own_dims_only(operation: Operation) -> bool:
+    return operation.function in MATMULS or operation.function in SCANS
+
+
+def dim_labels(function: str, count: int) -> tuple[str, ...]:
+    """Labels of `count` iteration dims, in iteration order. SPY093 where there are not enough."""
+    matmul = function in MATMULS
+    if count > len(MATMUL_LABELS if matmul else DIM_LABELS):
+        raise Refusal("SPY093", f"{function} over {count} dims, more than the backend has names")
+    if matmul:
+        return MATMUL_LABELS[len(MATMUL_LABELS) - count :]
+    return (*DIM_LABELS[: count - 1], "out") if count else ()
+
+
+def _frame(operation: Operation) -> _Frame:
+    symbols, count = operation.symbols, len(operation.symbols)
+    reference = operation.operands[0 if operation.is_reduction else -1].tensor
+    stick = reference.stick_symbol
+    names = dim_labels(operation.function, count)
+    labels = {s.name: label for s, label in zip(symbols, names, strict=True)}
+    valid = {s.name: s.extent for s in symbols}
+    splits = {s.name: s.split for s in symbols}
+    if stick is None:
+        stick = EXTRA
+        labels[EXTRA], valid[EXTRA], splits[EXTRA] = DIM_LABELS[count], reference.lanes, 1
+    widths = _widths(operation)
+    extents = {
+        name: -(-e // widths.get(name, 1)) * widths.get(name, 1) for name, e in valid.items()
+    }
+    if operation.function == RESTICKIFY:
+        splits = {n: 1 if extents[n] != valid[n] else split for n, split in splits.items()}
+    return _Frame(labels, extents, valid, splits, stick)
+
+
+def _rounded_up(extent: int, unit: int) -> int:
+    return -(-extent // unit) * unit
+
+
+def _widths(operation: Operation) -> dict[str, int]:
+    """Symbol -> elements of the stick that its extent is rounded up to."""
+    function, tensors = operation.function, [o.tensor for o in operation.operands]
+    if function in MATMULS or function in CONVERSIONS or function == RESTICKIFY:
+        sources = tensors
+    else:
+        sources = tensors[:1] if operation.is_reduction else tensors[-1:]
+    widths: dict[str, int] = {}
+    for tensor in sources:
+        if tensor.stick_symbol is not None:
+            widths[tensor.stick_symbol] = max(widths.get(tensor.stick_symbol, 1), tensor.lanes)
+    return widths
+
+
+def _cut(frame: _Frame, *, last_fast: bool) -> Cut:
+    """How cores share the work: the first dim changes fastest from core to core; with `last_fast`
+    the last one does, then the first."""
+    order = list(frame.splits)
+    fast = [order[-1], *order[:-1]] if last_fast else order
+    return tuple(
+        (frame.labels[name], frame.splits[name])
+        for name in reversed(fast)
+        if frame.splits[name] > 1
+    )
+
+
+# --- operands -----------------------------------------------------------------------------------
+
+
+def _operands(operation: Operation, frame: _Frame) -> tuple[SdscOperand, ...]:
+    orders: dict[tuple[str, int], list[str]] = {}
+    formed = []
+    for index, operand in enumerate(operation.operands):
+        stick = _stick(operation, index, frame)
+        axes, offset = _axes(operation, operand.tensor, stick, frame)
+        if not _own_dims_only(operation):
+            key = (stick or frame.stick, operand.tensor.lanes)
+            axes += _standing(axes, orders.get(key, list(frame.extents)), stick)
+            orders.setdefault(key, [axis.dim for axis in axes])
+        formed.append(
+            SdscOperand(
+                tuple(Axis(frame.labels[a.dim], a.iterates, a.gap) for a in axes),
+                frame.labels[stick or frame.stick],
+                operand.format,
+                _moved(operand, offset),
+            )
+        )
+    return tuple(formed)
+
+
+def _stick(operation: Operation, index: int, frame: _Frame) -> str | None:
+    """The symbol that this operand has in its stick; `EXTRA` counts where the operation has it.
+
+    `layernormscale` reads a pair from each stick and fills the whole stick."""
+    stick = operation.operands[index].tensor.stick_symbol
+    if stick is not None or frame.stick != EXTRA:
+        return stick
+    reads = index < len(operation.operands) - 1
+    return None if reads and operation.function == "layernormscale" else EXTRA
+
+
+def _axes(
+    operation: Operation, tensor: AlignedTensor, stick: str | None, frame: _Frame
+) -> tuple[list[Axis], int]:
+    """The axes that the tensor indexes, inner to outer, named by symbol; and the elements before
+    its first one. A dim of size 1 stands for the stick symbol where that has no dim of its own."""
+    axes: list[Axis] = []
+    offset, inner = 0, tensor.lanes
+    listed: set[str | None] = set()
+    for size, coordinate in zip(
+        reversed(tensor.device_size[:-1]), reversed(tensor.coordinates[:-1]), strict=True
+    ):
+        name = coordinate.symbol
+        offset += coordinate.constant * inner
+        inner *= size
+        if name is None and stick != EXTRA:
+            name = stick
+        if name is not None and name not in listed:
+            listed.add(name)
+            axes.append(Axis(name, gap=_gap(operation, size, coordinate, stick, tensor, frame)))
+    return axes, offset
+
+
+def _gap(
+    operation: Operation,
+    size: int,
+    coordinate: Coordinate,
+    stick: str | None,
+    tensor: AlignedTensor,
+    frame: _Frame,
+) -> int:
+    if coordinate.symbol is None:
+        return 0
+    if coordinate.divisor not in (1, tensor.lanes) or (
+        coordinate.divisor > 1 and coordinate.symbol != stick
+    ):
+        raise Refusal("SPY093", f"a device dim is read at {coordinate}, off its stick")
+    gap = size * coordinate.divisor - frame.extents[coordinate.symbol]
+    if gap < 0 and operation.function != RESTICKIFY:
+        raise Refusal(
+            "SPY093",
+            f"an operand of {operation.function} has {size * coordinate.divisor} elements along a "
+            f"dim of which {frame.extents[coordinate.symbol]} are read, in whole sticks",
+            remedy="pad the operand to whole sticks along that dim",
+        )
+    return gap
+
+
+def _standing(axes: Sequence[Axis], order: Sequence[str], stick: str | None) -> list[Axis]:
+    """Axes for the dims that the operand does not index, in the order of its layout class."""
+    listed = {axis.dim for axis in axes}
+    return [Axis(name, iterates=name == stick) for name in order if name not in listed]
+
+
+def _moved(operand: Operand, offset: int) -> Hbm | Lx:
+    place, nbytes = operand.place, offset * FORMATS[operand.format].bytes
+    if isinstance(place, Lx):
+        return Lx(place.address + nbytes, place.cut)
+    return Hbm(place.buffer, place.offset + nbytes, place.advances if any(place.advances) else ())
+
+
+# --- function, mask, constants ------------------------------------------------------------------
+
+
+def _function(operation: Operation, frame: _Frame, operands: Sequence[SdscOperand]) -> str:
+    if not operation.is_reduction or _own_dims_only(operation):
+        return operation.function
+    in_stick = _stands_in_stick(operands[-1])
+    return operation.function if in_stick else f"{operation.function}nonstick"
+
+
+def _stands_in_stick(operand: SdscOperand) -> bool:
+    return any(axis.dim == operand.stick and not axis.iterates for axis in operand.axes)
+
+
+def _mask(operation: Operation, frame: _Frame, operands: Sequence[SdscOperand]) -> tuple[Mask, ...]:
+    """The lanes behind the valid elements, where a stick is reduced (or exponentiated)."""
+    pad = frame.extents[frame.stick] - frame.valid[frame.stick]
+    reduces = operation.is_reduction and not _own_dims_only(operation)
+    if not pad or not (operation.function == "exp" or (reduces and _stands_in_stick(operands[-1]))):
+        return ()
+    if operation.function not in MASK_VALUES:
+        raise Refusal(
+            "SPY093",
+            f"{operation.function} reduces a stick of which {pad} elements hold no data",
+            remedy="fill the padding with the neutral element, or reduce another dim",
+        )
+    return (Mask(frame.labels[frame.stick], frame.valid[frame.stick], pad),)
+
+
+def _constants(operation: Operation, mask: Sequence[Mask]) -> tuple[Constant, ...]:
+    storage = operation.operands[0].format
+    values = list(operation.constants)
+    if mask:  # the mask names constant 0
+        values.insert(0, (MASK_CONSTANT, MASK_VALUES[operation.function]))
+    return tuple(Constant(name, storage, float_bits(value)) for name, value in values)
+
+
+def float_bits(value: float) -> int:
+    """The bits of `value` as a 32-bit float, in which the observed bundles state constants."""
+    return int.from_bytes(struct.pack("<f", value), "little")
