@@ -13,15 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.diagnostics import Note, Refusal
+
+SUMMARY = (
+    "run a function with the reference interpreter; without --input every argument is random, by"
+    " --seed"
+)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="spyre run",
-        description="Runs a function with the reference interpreter. Without --input every tensor"
-        " argument is random, by --seed.",
-    )
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments (`--format` is every command's and not among them)."""
     parser.add_argument("file", help="an MLIR file, or - for standard input")
     parser.add_argument("--function", help="the function to run (default: the only public one)")
     parser.add_argument(
@@ -43,27 +44,44 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "-o", "--output", metavar="OUT.npy", help="where to write; more results are numbered"
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-    return parser
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Runs the command and prints the report; raises what is wrong with the input."""
+    try:
+        report = _run(options)
+    except Refusal as refusal:
+        if refusal.place is None:
+            raise
+        where = Note(f"at {refusal.place}")
+        raise Refusal(
+            refusal.code,
+            refusal.message,
+            notes=(*refusal.notes, where),
+            remedy=refusal.remedy,
+        ) from refusal
+    print(json.dumps(report, indent=2) if options.format == "json" else _text(report))
+    return 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; returns 0, 1 for a refusal or an input that cannot be used, 2 for wrong
-    usage. Never raises for bad input."""
+    """The command by itself; returns 0, 1 for a refusal or an input that cannot be used, 2 for
+    wrong usage. Never raises for bad input."""
+    parser = argparse.ArgumentParser(prog="spyre run", description=SUMMARY)
+    configure(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text")
     try:
-        options = _parser().parse_args(argv)
+        options = parser.parse_args(argv)
     except SystemExit as stop:
         return int(stop.code or 0)
     try:
-        report = _run(options)
+        return execute(options)
     except Exception as error:
-        message = _problem(error, options.file)
-        if message is None:
+        problem = _problem(error, options.file)
+        if problem is None:
             raise
-        _print_problem(message, options.format)
+        _print_problem(problem, options.format)
         return 1
-    print(json.dumps(report, indent=2) if options.format == "json" else _text(report))
-    return 0
 
 
 def _problem(error: Exception, file: str) -> dict[str, Any] | None:
@@ -72,7 +90,6 @@ def _problem(error: Exception, file: str) -> dict[str, Any] | None:
 
     if isinstance(error, Refusal):
         notes = [note.message for note in error.notes]
-        notes += [f"at {error.place}"] if error.place is not None else []
         return {
             "code": error.code,
             "message": error.message,

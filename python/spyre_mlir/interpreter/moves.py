@@ -39,8 +39,8 @@ def _view(call: Call, move: Move) -> Results:
     return (carried(call, values, poison, beyond),)
 
 
-def restickify(call: Call) -> Results:
-    """The same cells in another layout: nothing changes at the level of values."""
+def copy(call: Call) -> Results:
+    """The same cells in another buffer, in whatever layout: nothing changes in the values."""
     cells = call.cells(0)
     return (computed(call, cells.values, cells.poison),)
 
@@ -244,7 +244,7 @@ def empty(call: Call) -> Results:
 
 
 SEMANTICS: dict[str, Callable[[Call], Results]] = {
-    "restickify": restickify,
+    "restickify": copy,
     "slice": window,
     "insert_slice": insert,
     "set_valid_shape": set_valid_shape,

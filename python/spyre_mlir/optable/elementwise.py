@@ -88,6 +88,7 @@ def _binary(
         domain=domains.elementwise_scratch if scratch else domains.elementwise,
         commutative=commutative,
         one_step=True,
+        exact=name in ("maximum", "minimum"),
         hazard=hazard,
     )
 

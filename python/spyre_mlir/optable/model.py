@@ -244,7 +244,8 @@ class Op:
     array per value operand (in the compute type), then the attributes as keywords; for a reduction
     an array and the axes. With `rounds_between` it also takes a keyword `rounded`, which rounds an
     intermediate to the element type; with `one_step` it is a single rounded operation, so that it
-    may be handed f16 as it is (numpy computes each f16 operation in f32 and rounds once).
+    may be handed f16 as it is (numpy computes each f16 operation in f32 and rounds once); if it is
+    `exact` it rounds nothing, and any element type may be handed as it is.
 
     `domain` is None where no linear map exists; `addresses` then says how cells move. `hazard`,
     where some operand values mean nothing, is what is wrong and a function of the namespace and
@@ -270,6 +271,7 @@ class Op:
     commutative: bool = False
     rounds_between: bool = False
     one_step: bool = False
+    exact: bool = False
     hazard: tuple[str, Callable[..., Any]] | None = None
 
     @property

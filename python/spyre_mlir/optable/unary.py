@@ -72,6 +72,9 @@ _ONE_STEP = (
 )
 
 
+_EXACT = ("abs", "neg", "relu", "clip", "identity", "not")
+
+
 def _unary(
     name: str,
     summary: str,
@@ -107,6 +110,7 @@ def _unary(
         domain=domains.elementwise,
         rounds_between=rounds_between,
         one_step=name in _ONE_STEP,
+        exact=name in _EXACT,
     )
 
 
@@ -253,7 +257,7 @@ _UNARY = (
         "clip",
         "limits to a range",
         "min(max(x, min), max), both bounds rounded to the element type first. NaN stays NaN.",
-        lambda np, x, *, min, max, rounded: np.minimum(np.maximum(x, rounded(min)), rounded(max)),
+        lambda np, x, *, min, max, rounded: np.clip(x, rounded(min), rounded(max)),
         function="clip",
         elements=FLOATS + SIGNED,
         attributes=(Attribute("min", "f64"), Attribute("max", "f64")),

@@ -37,7 +37,8 @@ def _reduce_exact(name: str, cells: list[Any], element: str) -> Any:
             return max(map(abs, numbers)) if name == "absmax" else getattr(np, name)(numbers)
         if name == "prod":
             return float(np.prod(np.array(numbers, np.float64)))
-        total = float(np.sum(np.array(numbers, np.float64)))
+        with np.errstate(all="ignore"):
+            total = float(np.sum(np.array(numbers, np.float64)))
         return total / len(numbers) if name == "mean" else total
     whole = [int(c) for c in cells]
     if name == "absmax":
