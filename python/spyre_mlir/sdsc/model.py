@@ -37,9 +37,9 @@ POOL: Literal["pool"] = "pool"
 """The buffer of intermediates that all operations of a bundle share."""
 
 Cut = tuple[tuple[str, int], ...]
-"""How cores share the work: (dim label, slices), slowest first, every entry above 1.
+"""How cores share the work: (dim label, slices) for every dim, the fastest first.
 
-Core c works on slice c mod n of the last entry, (c // n) mod m of the entry before, and so on."""
+Core c works on slice c mod n of the first entry, (c // n) mod m of the second, and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Sdsc:
     unit: Literal["pt", "sfp"]
     dims: tuple[Dim, ...]
     operands: tuple[Operand, ...]
-    cut: Cut = ()
+    cut: Cut
     reads_output: bool = False
     constants: tuple[Constant, ...] = ()
     mask: tuple[Mask, ...] = ()
@@ -183,14 +183,14 @@ class Sdsc:
         return {dim.label: dim.extent for dim in self.dims}
 
     def slices(self, cut: Cut | None = None) -> list[dict[str, int]]:
-        """Per core: dim label -> slice, in iteration order; by `cut`, or by the operation's own."""
+        """Per core: dim label -> slice, by `cut`, or by the operation's own."""
         own = self.cut if cut is None else cut
         table = []
         for core in range(self.cores):
             at, rest = {}, core
-            for label, count in reversed(own):
+            for label, count in own:
                 rest, at[label] = divmod(rest, count)
-            table.append({dim.label: at.get(dim.label, 0) for dim in self.dims})
+            table.append(at)
         return table
 
     def core_offsets(self, operand: Operand) -> list[int]:
@@ -202,12 +202,12 @@ class Sdsc:
             label: strides[label]
             * (extents[label] // count // (eps if label == operand.stick else 1))
             for label, count in counts.items()
-            if strides.get(label)
+            if count > 1 and strides.get(label)
         }
         offsets = [0]
         for label, count in self.cut:
             step = steps.get(label, 0)
-            offsets = [offset + index * step for offset in offsets for index in range(count)]
+            offsets = [offset + index * step for index in range(count) for offset in offsets]
         return offsets
 
 

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""From a bundle folder back to the model, strictly.
+
+Facts are taken from one place each, the model is emitted again, and every difference from the files
+is a finding: so whatever a bundle says twice has to agree. What no repetition can show (addresses
+outside buffers, spans, trip counts) is the business of `spyre_mlir.sdsc.validate`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from spyre_mlir.diagnostics import Note, Refusal
+from spyre_mlir.sdsc.bundle import file_name
+from spyre_mlir.sdsc.compare import differences
+from spyre_mlir.sdsc.emit import Symbols, emit, number
+from spyre_mlir.sdsc.findings import Fault, Finding, json_path
+from spyre_mlir.sdsc.model import POOL, Bundle, Hbm, Loop, Sdsc
+from spyre_mlir.sdsc.parse import BundleText, Execute, TextError, TextLoop, parse
+from spyre_mlir.sdsc.recover import recover, start_symbols
+from spyre_mlir.sdsc.schema import violations
+
+BUNDLE_FILE = "bundle.mlir"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A folder as read: all findings, and the bundle if every file could be understood."""
+
+    bundle: Bundle | None
+    findings: tuple[Finding, ...]
+
+
+def load(folder: str | os.PathLike[str]) -> Bundle:
+    """The bundle in a folder. Refusal SPY150 with a note per finding if the files are not
+    consistent."""
+    reading = read(folder)
+    if reading.bundle is None or reading.findings:
+        raise Refusal(
+            "SPY150",
+            f"{os.fspath(folder)} holds no consistent bundle: {len(reading.findings)} findings",
+            notes=tuple(Note(str(finding)) for finding in reading.findings[:20]),
+        )
+    return reading.bundle
+
+
+def read(folder: str | os.PathLike[str]) -> Reading:
+    """Read a folder and compare its files with what their own facts say. Never raises on bad
+    content."""
+    reader = _Reader(pathlib.Path(folder))
+    bundle = reader.bundle()
+    return Reading(bundle, tuple(reader.findings))
+
+
+def parse_json(text: str) -> Any:
+    """The JSON value of a text. ValueError also for a key that stands twice and for NaN."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(items)
+        if len(value) != len(items):
+            keys = [key for key, _ in items]
+            raise ValueError(f"the key {next(k for k in keys if keys.count(k) > 1)!r} stands twice")
+        return value
+
+    def constant(name: str) -> Any:
+        raise ValueError(f"{name} is no JSON number")
+
+    return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+
+
+class _Reader:
+    """One folder; collects findings."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.findings: list[Finding] = []
+        self.executed: list[str] = []
+        self.first: int | None = 1  # None: unknown, behind an operation that could not be read
+        self.symbols: set[int] = set()
+
+    def find(self, code: str, file: str, place: str, message: str) -> None:
+        self.findings.append(Finding(code, file, place, message))
+
+    def text(self, name: str) -> str | None:
+        """The text of a file, or None and a finding."""
+        try:
+            return (self.folder / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            self.find("SPY150", name, "", f"cannot be read: {reason}")
+            return None
+
+    def bundle(self) -> Bundle | None:
+        """The bundle, if all of it can be understood."""
+        text = self.text(BUNDLE_FILE)
+        if text is None:
+            return None
+        try:
+            parsed = parse(text)
+        except TextError as error:
+            self.find("SPY151", BUNDLE_FILE, f"{error.line}:{error.column}", error.message)
+            self.alone()
+            return None
+        body = self.body(parsed.body)
+        self.file_names()
+        if body is None:
+            return None
+        bundle = Bundle(body, parsed.pool)
+        self.parameters(bundle, parsed)
+        return bundle
+
+    def alone(self) -> None:
+        """Check every SDSC by the schema where there is no bundle to say what it belongs to."""
+        for name in self.names():
+            self.document(name)
+
+    def names(self) -> list[str]:
+        """SDSC files of the folder, by number."""
+        found = [
+            (int(match[1]), entry.name)
+            for entry in self.folder.iterdir()
+            if (match := re.fullmatch(r"sdsc_(\d+)\.json", entry.name))
+        ]
+        return [name for _, name in sorted(found)]
+
+    def file_names(self) -> None:
+        """Files that no execution names."""
+        for name in self.names():
+            if name not in self.executed:
+                self.find("SPY153", name, "", "no sdsc_execute of bundle.mlir runs this file")
+
+    def parameters(self, bundle: Bundle, parsed: BundleText) -> None:
+        """The function takes the arguments in use, by rising index, and has a pool if one is in
+        use."""
+        if bundle.arguments != parsed.arguments:
+            self.find(
+                "SPY153",
+                BUNDLE_FILE,
+                "",
+                f"the parameters are arguments {_list(parsed.arguments)}, "
+                f"in use are {_list(bundle.arguments)}",
+            )
+
+    def body(self, nodes: tuple[Execute | TextLoop, ...]) -> tuple[Sdsc | Loop, ...] | None:
+        """Operations and loops, or None if one of them cannot be understood."""
+        body: list[Sdsc | Loop] = []
+        complete = True
+        for node in nodes:
+            if isinstance(node, TextLoop):
+                inner = self.body(node.body)
+                complete = complete and inner is not None
+                body.append(Loop(node.trips, inner or ()))
+            else:
+                sdsc = self.operation(node)
+                if sdsc is None:
+                    complete = False
+                    self.first = None
+                else:
+                    body.append(sdsc)
+        return tuple(body) if complete else None
+
+    def document(self, name: str) -> dict[str, Any] | None:
+        """The JSON of a file that follows the schema, or None and findings."""
+        text = self.text(name)
+        if text is None:
+            return None
+        try:
+            document = parse_json(text)
+        except (ValueError, RecursionError) as error:
+            self.find("SPY150", name, "", f"is no JSON: {error}")
+            return None
+        refused = list(violations(document))
+        for path, message in refused:
+            self.find("SPY152", name, json_path(path), message)
+        return None if refused else document
+
+    def operation(self, execute: Execute) -> Sdsc | None:
+        """The SDSC of one execution, compared with the file and the execution."""
+        name, index = execute.file, len(self.executed)
+        place = f"{execute.line}:1"
+        if name != file_name(index):
+            self.find(
+                "SPY153",
+                BUNDLE_FILE,
+                place,
+                f"operation {index} runs {name!r}, expected {file_name(index)!r}",
+            )
+        self.executed.append(name)
+        if not re.fullmatch(r"sdsc_\d+\.json", name):
+            return None
+        document = self.document(name)
+        if document is None:
+            return None
+        addresses = dict(zip(execute.symbols, execute.addresses, strict=True))
+        try:
+            sdsc = recover(document, addresses)
+            symbols = self.number(sdsc, document, place)
+            expected = emit(sdsc, index=index, symbols=symbols)
+        except Fault as fault:
+            self.find("SPY154", name, json_path(fault.path), fault.message)
+            return None
+        except ValueError as error:
+            self.find("SPY154", name, "", str(error))
+            return None
+        if json.dumps(document) != json.dumps(expected):
+            for path, message in differences(document, expected):
+                self.find("SPY154", name, json_path(path), message)
+        self.execution(execute, sdsc, symbols, place)
+        return sdsc
+
+    def number(self, sdsc: Sdsc, document: dict[str, Any], place: str) -> tuple[Symbols, ...]:
+        """The symbols that the operation should have, counted from where its first operand
+        counts."""
+        first = self.first or 1
+        for operand, ids in zip(sdsc.operands, start_symbols(document), strict=True):
+            if ids and isinstance(operand.place, Hbm):
+                behind = operand.place.buffer != POOL and operand.place.offset != 0
+                stated = max(-ids[0] - behind, 1)
+                if self.first is not None and stated != self.first:
+                    self.find(
+                        "SPY155",
+                        BUNDLE_FILE,
+                        place,
+                        f"the symbol ids begin with {ids[0]}, expected {-self.first - behind}",
+                    )
+                first = stated
+                break
+        symbols, self.first = number(sdsc, first)
+        return symbols
+
+    def execution(
+        self, execute: Execute, sdsc: Sdsc, symbols: tuple[Symbols, ...], place: str
+    ) -> None:
+        """Symbol ids and addresses of an execution against those that the operation should have."""
+        expected: dict[int, Hbm] = {}
+        for operand, own in zip(sdsc.operands, symbols, strict=True):
+            if isinstance(operand.place, Hbm):
+                for symbol, offset in own.offsets.items():
+                    expected[symbol] = Hbm(operand.place.buffer, offset, operand.place.advances)
+        if tuple(expected) != execute.symbols:
+            self.find(
+                "SPY155",
+                BUNDLE_FILE,
+                place,
+                f"symbol ids {_list(execute.symbols)}, expected {_list(tuple(expected))}",
+            )
+        for symbol in execute.symbols:
+            if symbol >= 0 or symbol in self.symbols:
+                reason = "is not negative" if symbol >= 0 else "is given out twice"
+                self.find("SPY155", BUNDLE_FILE, place, f"symbol id {symbol} {reason}")
+            self.symbols.add(symbol)
+        for symbol, address in zip(execute.symbols, execute.addresses, strict=True):
+            if symbol in expected and address != expected[symbol]:
+                self.find(
+                    "SPY156",
+                    BUNDLE_FILE,
+                    place,
+                    f"symbol {symbol} of {execute.file} is {_address(address)}, "
+                    f"expected {_address(expected[symbol])}",
+                )
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    return "[" + ", ".join(map(str, numbers)) + "]"
+
+
+def _address(address: Hbm) -> str:
+    base = POOL if address.buffer == POOL else f"argument {address.buffer}"
+    advances = f", {_list(address.advances)} bytes per trip" if address.advances else ""
+    return f"{base} + {address.offset} bytes{advances}"
