@@ -260,14 +260,11 @@ def _widths(operation: Operation) -> dict[str, int]:
 
 def _cut(frame: _Frame, *, last_fast: bool) -> Cut:
     """How cores share the work: the first dim changes fastest from core to core; with `last_fast`
-    the last one does, then the first."""
+    the last one does if it is divided, then the first."""
     order = list(frame.splits)
-    fast = [order[-1], *order[:-1]] if last_fast else order
-    return tuple(
-        (frame.labels[name], frame.splits[name])
-        for name in reversed(fast)
-        if frame.splits[name] > 1
-    )
+    if last_fast and frame.splits[order[-1]] > 1:
+        order = [order[-1], *order[:-1]]
+    return tuple((frame.labels[name], frame.splits[name]) for name in order)
 
 
 # --- operands -----------------------------------------------------------------------------------

@@ -266,15 +266,15 @@ def _own_cut(spec: OpSpec, arg: TensorArg) -> Cut | None:
             strict=True,
         )
     )
-    names = [s.name for s in spec.iteration_space if slices.get(s.name, 1) > 1]
+    names = [s.name for s in spec.iteration_space]
     stride = 1
     for name in names:  # the first dim changes fastest from core to core
-        for core in range(cores):
+        for core in range(cores if slices.get(name, 1) > 1 else 0):
             stated = dict(own.core_to_slice)[name].evaluate({"core_id": core})
-            if stated != core // stride % slices[name]:
+            if stated != core // stride % slices.get(name, 1):
                 raise Refusal("SPY094", f"{spec.op}: {name} is dealt to cores in another order")
-        stride *= slices[name]
-    return tuple((labels[name], slices[name]) for name in reversed(names))
+        stride *= slices.get(name, 1)
+    return tuple((labels[name], slices.get(name, 1)) for name in names)
 
 
 # --- JSON ---------------------------------------------------------------------------------------
