@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Passes and pipelines described at run time. To MLIR they are ordinary ones: options, statistics, dependent dialects
-// and clones are real; only `run` is a callback.
+// Passes and pipelines described at run time. To MLIR they are ordinary ones: options, statistics,
+// dependent dialects and clones are real; only `run` is a callback.
 
 #include "Bridge/Bridge.h"
 #include "Bridge/Options.h"
@@ -31,7 +31,8 @@ void spyreBridgeInitialize(MlirDialectRegistry registry, SpyreCallbacks table) {
 // Dependent dialects
 //===----------------------------------------------------------------------===//
 
-/// The registry knows a dialect by name, but asking for it takes its TypeID, which only a loaded dialect tells.
+/// The registry knows a dialect by name, but asking for it takes its TypeID, which only a loaded
+/// dialect tells.
 static TypeID getDialectTypeID(StringRef name) {
   static std::mutex mutex;
   static llvm::StringMap<TypeID> known;
@@ -85,8 +86,8 @@ public:
 
 /// How the present run was started; shared by a pass and its clones, set before threads start.
 ///
-/// Who runs a pass manager while holding the interpreter lock (MLIR's own bindings do) waits for its workers, and the
-/// workers would wait for the lock.
+/// Who runs a pass manager while holding the interpreter lock (MLIR's own bindings do) waits for
+/// its workers, and the workers would wait for the lock.
 class RunState {
 public:
   void start() {
@@ -111,8 +112,8 @@ void appendText(MlirStringRef text, void *userData) {
 class BridgePass final : public Pass {
 public:
   BridgePass(const Schema &schema, TypeID id)
-      : Pass(id, anchorOf(schema)), schema(schema), options(*static_cast<Pass *>(this), schema.options),
-        state(std::make_shared<RunState>()) {
+      : Pass(id, anchorOf(schema)), schema(schema),
+        options(*static_cast<Pass *>(this), schema.options), state(std::make_shared<RunState>()) {
     makeStatistics();
   }
   BridgePass(const BridgePass &other)
@@ -143,9 +144,8 @@ public:
   LogicalResult initializeOptions(StringRef text,
                                   function_ref<LogicalResult(const Twine &)> report) override {
     instance.reset();
-    if (failed(Pass::initializeOptions(text, [&](const Twine &message) {
-          return report(message + takeOptionError());
-        })))
+    if (failed(Pass::initializeOptions(
+            text, [&](const Twine &message) { return report(message + takeOptionError()); })))
       return failure();
     if (!schema.checksOptions)
       return success();

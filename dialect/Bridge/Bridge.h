@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// C API of the bridge: passes and pipelines whose options are known to MLIR and whose work is done elsewhere (in
-// Python). Nothing here speaks of Python: the other side is a table of callbacks.
+// C API of the bridge: passes and pipelines whose options are known to MLIR and whose work is done
+// elsewhere (in Python). Nothing here speaks of Python: the other side is a table of callbacks.
 
 #ifndef SPYRE_BRIDGE_BRIDGE_H
 #define SPYRE_BRIDGE_BRIDGE_H
@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/// One option. `grammar` says what a value (an element, if `isList`) looks like: "bool", "int", "float", "string", or
-/// the admitted words separated by '|'. It is also what --help shows.
+/// One option. `grammar` says what a value (an element, if `isList`) looks like: "bool", "int",
+/// "float", "string", or the admitted words separated by '|'. It is also what --help shows.
 typedef struct SpyreOptionSchema {
   MlirStringRef name;
   MlirStringRef help;
@@ -30,7 +30,8 @@ typedef struct SpyreStatisticSchema {
   MlirStringRef help;
 } SpyreStatisticSchema;
 
-/// A pass or a pipeline; for a pipeline only `argument`, `description` and the options count. Strings are copied.
+/// A pass or a pipeline; for a pipeline only `argument`, `description` and the options count.
+/// Strings are copied.
 typedef struct SpyreSchema {
   MlirStringRef argument;    // name on the command line and in pipelines
   MlirStringRef name;        // name in timing reports and messages
@@ -42,7 +43,8 @@ typedef struct SpyreSchema {
   const SpyreStatisticSchema *statistics;
   intptr_t numDialects; // dialects of which the pass may create operations
   const MlirStringRef *dialects;
-  bool checksOptions; // options are checked by `create` when a pipeline is parsed, not first at the run
+  bool checksOptions; // options are checked by `create` when a pipeline is parsed, not first at the
+                      // run
   void *owner;        // handed to the callbacks
 } SpyreSchema;
 
@@ -78,8 +80,8 @@ bool spyreIsDialect(MlirStringRef name);
 void spyreRegisterPass(const SpyreSchema *schema);
 void spyreRegisterPipeline(const SpyreSchema *schema);
 
-/// Spells an option value so that a pipeline text gives it back; false if that cannot be done (unbalanced braces,
-/// both kinds of quotes, space at an end).
+/// Spells an option value so that a pipeline text gives it back; false if that cannot be done
+/// (unbalanced braces, both kinds of quotes, space at an end).
 bool spyreSpellOptionValue(MlirStringRef value, MlirStringCallback callback, void *userData);
 
 /// Adds to a statistic of the pass that runs on this thread, if that is `argument`.
@@ -97,8 +99,9 @@ typedef struct SpyreDiagnostics {
   void *ptr;
 } SpyreDiagnostics;
 
-/// Runs a pass manager and keeps what is reported meanwhile: no handler runs on a thread or at a moment it is not made
-/// for. To be called without the interpreter lock. `diagnostics` is to be destroyed by the caller.
+/// Runs a pass manager and keeps what is reported meanwhile: no handler runs on a thread or at a
+/// moment it is not made for. To be called without the interpreter lock. `diagnostics` is to be
+/// destroyed by the caller.
 MlirLogicalResult spyreRunPassManager(MlirPassManager passManager, MlirOperation operation,
                                       SpyreDiagnostics *diagnostics);
 intptr_t spyreDiagnosticsGetSize(SpyreDiagnostics diagnostics);
@@ -109,7 +112,8 @@ void spyreDiagnosticsDestroy(SpyreDiagnostics diagnostics);
 
 /// Whether `name` (without dashes) is an option of `spyre-opt` that is not a pass.
 bool spyreIsOptFlag(MlirStringRef name);
-/// What `mlir-opt` does, with the dialects of the registry and all registered passes. Once per process.
+/// What `mlir-opt` does, with the dialects of the registry and all registered passes. Once per
+/// process.
 int spyreOptMain(int argc, char **argv, MlirDialectRegistry registry);
 /// What `mlir-lsp-server` does.
 int spyreLspMain(int argc, char **argv, MlirDialectRegistry registry);

@@ -14,16 +14,51 @@
 #include "mlir/Support/Timing.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace mlir;
 
-/// Options that MlirOptMain registers together with all passes, that is, too late to be asked for here. A test
-/// compares them with --help.
-static const char *const optFlags[] = {
-    "allow-unregistered-dialect",
-};
+/// Options that MlirOptMain registers together with all passes, that is, too late to be asked for
+/// here. A test compares them with --help.
+static const char *const optFlags[] = {"allow-unregistered-dialect",
+                                       "dump-pass-pipeline",
+                                       "elide-resource-data-from-bytecode",
+                                       "emit-bytecode",
+                                       "emit-bytecode-version",
+                                       "h",
+                                       "irdl-file",
+                                       "list-passes",
+                                       "load-dialect-plugin",
+                                       "load-pass-plugin",
+                                       "load-passes",
+                                       "log-actions-to",
+                                       "log-mlir-actions-filter",
+                                       "mlir-diagnostic-verbosity-level",
+                                       "mlir-disable-diagnostic-notes",
+                                       "mlir-enable-debugger-hook",
+                                       "mlir-generate-reproducer",
+                                       "mlir-very-unsafe-disable-verifier-on-parsing",
+                                       "no-implicit-module",
+                                       "o",
+                                       "output-split-marker",
+                                       "p",
+                                       "pass-pipeline",
+                                       "profile-actions-to",
+                                       "remark-format",
+                                       "remark-policy",
+                                       "remarks-filter",
+                                       "remarks-filter-analyse",
+                                       "remarks-filter-failed",
+                                       "remarks-filter-missed",
+                                       "remarks-filter-passed",
+                                       "remarks-output-file",
+                                       "run-reproducer",
+                                       "show-dialects",
+                                       "split-input-file",
+                                       "verify-diagnostics",
+                                       "verify-each",
+                                       "verify-roundtrip"};
 
 bool spyreIsOptFlag(MlirStringRef name) {
   registerAsmPrinterCLOptions();
@@ -40,8 +75,8 @@ int spyreOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   static llvm::cl::list<std::string> loadPasses(
       "load-passes", llvm::cl::value_desc("module"),
       llvm::cl::desc("Import a Python module and register the passes and pipelines it defines"));
-  return asMainReturnCode(MlirOptMain(argc, argv, "spyre-opt: the MLIR optimizer driver of spyre\n",
-                                      *unwrap(registry)));
+  return asMainReturnCode(
+      MlirOptMain(argc, argv, "The optimizer driver of spyre-mlir\n", *unwrap(registry)));
 }
 
 int spyreLspMain(int argc, char **argv, MlirDialectRegistry registry) {

@@ -44,7 +44,8 @@ std::optional<std::string> spyre::bridge::spell(StringRef value) {
 }
 
 llvm::raw_ostream &spyre::bridge::operator<<(llvm::raw_ostream &os, const Text &text) {
-  // What was parsed can be spelled, except text that used braces as quotes around both kinds of quotes.
+  // What was parsed can be spelled, except text that used braces as quotes around both kinds of
+  // quotes.
   return os << spell(text.value).value_or("{" + text.value + "}");
 }
 

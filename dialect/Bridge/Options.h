@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Options described at run time, as real options of MLIR passes and pipelines. A value is kept in its canonical
-// spelling; what it may be is said by the option's value description (see SpyreOptionSchema::grammar), so that the
-// text in --help is the rule that is checked.
+// Options described at run time, as real options of MLIR passes and pipelines. A value is kept in
+// its canonical spelling; what it may be is said by the option's value description (see
+// SpyreOptionSchema::grammar), so that the text in --help is the rule that is checked.
 
 #ifndef SPYRE_BRIDGE_OPTIONS_H
 #define SPYRE_BRIDGE_OPTIONS_H
@@ -59,7 +59,8 @@ public:
 
 namespace spyre::bridge {
 
-/// An option of a pass or pipeline, whatever its type.
+/// An option of a pass or pipeline, whatever its type. A name without a value stands for the empty
+/// text: MLIR would refuse it on stderr, our parser does so where it can be read.
 class DeclaredOption {
 public:
   virtual ~DeclaredOption() = default;
@@ -73,7 +74,7 @@ public:
   ScalarOption(Owner &owner, const OptionSchema &schema)
       : option(owner, schema.name, llvm::cl::desc(schema.help),
                llvm::cl::value_desc(schema.grammar), llvm::cl::init(schema.defaults.front()),
-               schema.grammar == "bool" ? llvm::cl::ValueOptional : llvm::cl::ValueRequired) {}
+               llvm::cl::ValueOptional) {}
   llvm::ArrayRef<Text> values() override { return option.getValue(); }
 
 private:
@@ -86,7 +87,7 @@ public:
   ListOption(Owner &owner, const OptionSchema &schema)
       : option(owner, schema.name, llvm::cl::desc(schema.help),
                llvm::cl::value_desc(schema.grammar),
-               llvm::cl::list_init(llvm::ArrayRef(schema.defaults))) {}
+               llvm::cl::list_init(llvm::ArrayRef(schema.defaults)), llvm::cl::ValueOptional) {}
   llvm::ArrayRef<Text> values() override { return *option; }
 
 private:

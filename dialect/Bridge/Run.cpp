@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Running a pass manager whose passes need a lock that the caller gave up, and reporting errors with notes.
+// Running a pass manager whose passes need a lock that the caller gave up, and reporting errors
+// with notes.
 
 #include "Bridge/Run.h"
 
@@ -26,15 +27,16 @@ static Diagnostics &listOf(SpyreDiagnostics diagnostics) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One run of a pass manager. Runs nest (a pass may run another pass manager) and threads share contexts, so a
-/// handler sees diagnostics that are not its own.
+/// One run of a pass manager. Runs nest (a pass may run another pass manager) and threads share
+/// contexts, so a handler sees diagnostics that are not its own.
 class Run {
 public:
   Run() : outer(innermost), isNested(isInsidePass()) { innermost = this; }
   ~Run() { innermost = outer; }
 
-  /// A thread with a run of its own belongs to that run. Other threads are workers: MLIR replays what they report on
-  /// the thread that started them, so what arrives from them directly may only be taken by an outermost run.
+  /// A thread with a run of its own belongs to that run. Other threads are workers: MLIR replays
+  /// what they report on the thread that started them, so what arrives from them directly may only
+  /// be taken by an outermost run.
   bool owns() const { return innermost ? innermost == this : !isNested; }
 
 private:

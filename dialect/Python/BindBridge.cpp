@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Python's side of the bridge: callables behind the callback table, and the entry points of the tools.
+// Python's side of the bridge: callables behind the callback table, and the entry points of the
+// tools.
 
 #include "Bridge/Bridge.h"
 #include "Python/Bind.h"
@@ -31,7 +32,8 @@ static void append(MlirStringRef text, void *userData) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The functions of spyre_mlir.registry that do the work; never freed, for passes outlive the interpreter.
+/// The functions of spyre_mlir.registry that do the work; never freed, for passes outlive the
+/// interpreter.
 struct Functions {
   nb::object create, run, expand;
 };
@@ -53,7 +55,8 @@ static nb::tuple optionValues(intptr_t count, const SpyreOptionValue *options) {
   return nb::tuple(values);
 }
 
-/// Calls `function(owner, values)`, which returns (result, error text); the result, or an invalid object.
+/// Calls `function(owner, values)`, which returns (result, error text); the result, or an invalid
+/// object.
 static nb::object callWithOptions(const nb::object &function, void *owner, intptr_t count,
                                   const SpyreOptionValue *options, MlirStringCallback report,
                                   void *data) {
@@ -153,12 +156,9 @@ private:
 
   SpyreOptionSchema readOption(nb::handle option) {
     const Texts &defaults = texts(option.attr("defaults"));
-    return {text(option.attr("name")),
-            text(option.attr("help")),
-            text(option.attr("grammar")),
-            nb::cast<bool>(option.attr("is_list")),
-            intptr_t(defaults.size()),
-            defaults.data()};
+    return {text(option.attr("name")),    text(option.attr("help")),
+            text(option.attr("grammar")), nb::cast<bool>(option.attr("is_list")),
+            intptr_t(defaults.size()),    defaults.data()};
   }
 
   SpyreSchema result = {};
@@ -174,8 +174,8 @@ static void bindRegistration(nb::module_ &m) {
       "initialize_bridge",
       [](MlirDialectRegistry registry, nb::object create, nb::object run, nb::object expand) {
         functions = new Functions{std::move(create), std::move(run), std::move(expand)};
-        spyreBridgeInitialize(registry, {createPass, runPass, releasePass, expandPipeline,
-                                         holdsInterpreter});
+        spyreBridgeInitialize(registry,
+                              {createPass, runPass, releasePass, expandPipeline, holdsInterpreter});
       },
       "registry"_a, "create"_a, "run"_a, "expand"_a,
       "Connects passes and pipelines with the functions that make, run and expand them.");
@@ -192,10 +192,12 @@ static void bindRegistration(nb::module_ &m) {
       },
       "schema"_a, "owner"_a);
   m.def(
-      "is_registered", [](const std::string &argument) { return spyreIsRegistered(spelling(argument)); },
+      "is_registered",
+      [](const std::string &argument) { return spyreIsRegistered(spelling(argument)); },
       "argument"_a, "Whether a pass or pipeline of this name exists.");
   m.def(
-      "is_dialect", [](const std::string &name) { return spyreIsDialect(spelling(name)); }, "name"_a);
+      "is_dialect", [](const std::string &name) { return spyreIsDialect(spelling(name)); },
+      "name"_a);
   m.def(
       "spell_option_value",
       [](const std::string &value) {
@@ -268,6 +270,41 @@ static void bindRunning(nb::module_ &m) {
 }
 
 //===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static bool isOf(MlirOperation operation, const std::string &dialect) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
+  return name.length > dialect.size() && name.data[dialect.size()] == '.' &&
+         dialect.compare(0, dialect.size(), name.data, dialect.size()) == 0;
+}
+
+static nb::list operationsOf(MlirOperation root, const std::string &dialect) {
+  struct Search {
+    const std::string &dialect;
+    std::vector<MlirOperation> found;
+  } search{dialect, {}};
+  mlirOperationWalk(
+      root,
+      [](MlirOperation operation, void *data) {
+        auto *search = static_cast<Search *>(data);
+        if (isOf(operation, search->dialect))
+          search->found.push_back(operation);
+        return MlirWalkResultAdvance;
+      },
+      &search, MlirWalkPreOrder);
+  nb::list result;
+  for (MlirOperation operation : search.found)
+    result.append(operation);
+  return result;
+}
+
+static void bindReading(nb::module_ &m) {
+  m.def("operations", operationsOf, "root"_a, "dialect"_a,
+        "The operations of a dialect in `root`, outer before inner, in order.");
+}
+
+//===----------------------------------------------------------------------===//
 // Tools
 //===----------------------------------------------------------------------===//
 
@@ -283,8 +320,8 @@ static int runTool(int (*main)(int, char **, MlirDialectRegistry),
 
 static void bindTools(nb::module_ &m) {
   m.def(
-      "is_opt_flag", [](const std::string &name) { return spyreIsOptFlag(spelling(name)); }, "name"_a,
-      "Whether spyre-opt has an option of this name that is not a pass.");
+      "is_opt_flag", [](const std::string &name) { return spyreIsOptFlag(spelling(name)); },
+      "name"_a, "Whether spyre-opt has an option of this name that is not a pass.");
   m.def(
       "opt_main",
       [](std::vector<std::string> argv, MlirDialectRegistry registry) {
@@ -302,5 +339,6 @@ static void bindTools(nb::module_ &m) {
 void bindBridge(nb::module_ &m) {
   bindRegistration(m);
   bindRunning(m);
+  bindReading(m);
   bindTools(m);
 }
