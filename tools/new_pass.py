@@ -30,7 +30,7 @@ class {class_name}(Pass, name="{argument}", anchor="func.func", dependent_dialec
 
     def run(self, op: ir.Operation) -> None:
         if self.enabled:
-            self.seen += sum(1 for block in op.regions[0] for _ in block)
+            self.seen.add(sum(1 for block in op.regions[0] for _ in block))
 '''
 
 TEST = """\
