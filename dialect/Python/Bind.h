@@ -9,5 +9,7 @@
 void bindDialect(nanobind::module_ &m);
 /// Passes written in Python, and the entry points of the tools.
 void bindBridge(nanobind::module_ &m);
+/// Relations of extents.
+void bindProver(nanobind::module_ &m);
 
 #endif // SPYRE_PYTHON_BIND_H

@@ -10,4 +10,5 @@ NB_MODULE(_spyre, m) {
       "Dialects, prover and pass bridge of spyre-mlir; use it through the spyre_mlir package.";
   bindDialect(m);
   bindBridge(m);
+  bindProver(m);
 }
