@@ -2,6 +2,8 @@
 
 #include "SdscBundle/Dialect.h"
 
+#include "Spyre/Dialect.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -9,6 +11,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -192,4 +195,71 @@ LogicalResult SdscExecuteOp::verifyUnique(Operation *bundle) {
     return WalkResult::advance();
   });
   return failure(isDouble);
+}
+
+//===--------------------------------------------------------------------===//
+// The compact form
+//===--------------------------------------------------------------------===//
+
+/// C3 for one operand; `known` are the dims of the operation.
+static LogicalResult verifyOperand(SdscOp op, unsigned number, Attribute entry,
+                                   const llvm::StringMap<int64_t> &known) {
+  auto fail = [&](const Twine &message) {
+    return op.emitOpError() << "C3: operand #" << number << ": " << message;
+  };
+  auto operand = dyn_cast<DictionaryAttr>(entry);
+  if (!operand)
+    return fail("expected a dictionary");
+  auto axes = operand.getAs<ArrayAttr>("axes");
+  auto standing = operand.getAs<ArrayAttr>("standing");
+  auto gaps = operand.getAs<DenseI64ArrayAttr>("gaps");
+  auto stick = operand.getAs<StringAttr>("stick");
+  if (!axes || !standing || !gaps || !stick || !operand.getAs<StringAttr>("format") ||
+      !operand.getAs<spyre::PlaceAttr>("place") || !operand.getAs<DenseI64ArrayAttr>("advances"))
+    return fail("expected the keys axes, standing, gaps, stick, format, place and advances");
+  auto isDim = [&](Attribute label) {
+    auto name = dyn_cast<StringAttr>(label);
+    return name && known.contains(name.getValue());
+  };
+  for (ArrayAttr labels : {axes, standing})
+    for (Attribute label : labels)
+      if (!isDim(label))
+        return fail("an axis is no dim of the operation");
+  if (!llvm::is_contained(axes, Attribute(stick)))
+    return fail("the stick '" + stick.getValue() + "' is none of its axes");
+  if (gaps.size() != static_cast<int64_t>(axes.size()))
+    return fail(Twine(axes.size()) + " axes and " + Twine(gaps.size()) + " gaps");
+  return success();
+}
+
+LogicalResult SdscOp::verify() {
+  llvm::StringMap<int64_t> known;
+  if (getLabels().size() != getExtents().size())
+    return emitOpError() << "C1: " << getLabels().size() << " labels and " << getExtents().size()
+                         << " extents";
+  for (auto [label, extent] : llvm::zip(getLabels().getAsRange<StringAttr>(), getExtents()))
+    if (extent < 1 || !known.try_emplace(label.getValue(), extent).second)
+      return emitOpError() << "C1: dim '" << label.getValue() << "' of extent " << extent
+                           << ": extents are positive, labels distinct";
+  ArrayRef<Attribute> cut = getCut().getValue();
+  llvm::StringSet<> seen;
+  for (size_t i = 0; i < cut.size(); i += 2) {
+    auto label = dyn_cast<StringAttr>(cut[i]);
+    auto count = i + 1 < cut.size() ? dyn_cast<IntegerAttr>(cut[i + 1]) : IntegerAttr();
+    if (!label || !count || !known.contains(label.getValue()) ||
+        !seen.insert(label.getValue()).second || count.getInt() < 1 ||
+        known[label.getValue()] % count.getInt() != 0)
+      return emitOpError()
+             << "C2: cut is a list of dims and the number of slices that divides each";
+  }
+  for (auto [number, operand] : llvm::enumerate(getOperands()))
+    if (failed(verifyOperand(*this, number, operand, known)))
+      return failure();
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (symbols.lookupNearestSymbolFrom<SdscOp>(*this, getSdscAttr()))
+    return success();
+  return emitOpError() << "C1: there is no SDSC " << getSdscAttr() << " in the module";
 }

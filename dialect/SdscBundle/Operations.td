@@ -8,6 +8,7 @@
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def SdscBundle_Dialect : Dialect {
@@ -40,12 +41,16 @@ def SdscBundle_InputArgType : TypeDef<SdscBundle_Dialect, "InputArg"> {
   }];
 }
 
+/// The type as a constraint of its own, so that it is printed in full, as the backend expects it.
+def SdscBundle_Parameter : Type<CPred<"::llvm::isa<::sdscbundle::InputArgType>($_self)">,
+    "parameter of a bundle", "::sdscbundle::InputArgType">;
+
 def SdscBundle_InputArgExtractOp : SdscBundle_Op<"input_arg_extract", [Pure]> {
   let summary = "the value of a parameter";
   let description = [{
     Example: `%arg_0 = sdscbundle.input_arg_extract value from %arg_0_base_addr : !sdscbundle.input_arg<index> -> index`.
   }];
-  let arguments = (ins SdscBundle_InputArgType:$parameter);
+  let arguments = (ins SdscBundle_Parameter:$parameter);
   let results = (outs Index:$result);
   let assemblyFormat = "`value` `from` $parameter attr-dict `:` type($parameter) `->` type($result)";
 }
@@ -81,11 +86,55 @@ def SdscBundle_SdscExecuteOp : SdscBundle_Op<"sdsc_execute"> {
     Example: `sdscbundle.sdsc_execute (%arg_0, %arg_1) {sdsc_filename = "sdsc_0.json", symbol_ids = [-1, -2]}`.
   }];
   let arguments = (ins Variadic<Index>:$addresses, StrAttr:$sdsc_filename, I64ArrayAttr:$symbol_ids);
-  let assemblyFormat = "`(` $addresses `)` attr-dict";
+  let assemblyFormat = "` ` `(` $addresses `)` attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::LogicalResult verifyUnique(::mlir::Operation *bundle);
   }];
+}
+
+def SdscBundle_SdscOp : SdscBundle_Op<"sdsc", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "what one SDSC says, each fact once";
+  let description = [{
+    The compact form of an operation on the cores, from which the bundle writer expands the JSON file and the
+    addresses of every core.
+
+    `labels` and `extents` (elements, whole sticks) are the iteration dims. `cut` says into how many slices cores cut a dim, as
+    alternating label and count, the slowest first. Each of `operands` is a dictionary:
+
+    * `axes`: labels of the dims in memory, inner to outer; `standing`: those along which the operand has one place;
+      `gaps`: elements behind the extent of each axis that belong to the buffer only;
+    * `stick`: the label that lies in the stick; `format`: the device format;
+    * `place`: `#spyre.place`, the buffer and the offset in bytes; `advances`: bytes that one trip of each enclosing loop adds,
+      outermost first, empty where the address stays.
+
+    The last operand is written. `constants` are [name, format, bits]; `mask` lists [label, valid, pad].
+
+    * C1: as many extents as labels, all positive, labels distinct.
+    * C2: `cut` names dims of the operation, each once, and divides their extents.
+    * C3: an operand has the keys above, axes that are dims of the operation, and one gap an axis.
+
+    Example: `sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = ["mb", "out"], extents = array<i64: 128, 256>, ...}`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$function, StrAttr:$unit, StrArrayAttr:$labels,
+                       DenseI64ArrayAttr:$extents, ArrayAttr:$cut, ArrayAttr:$operands,
+                       DefaultValuedAttr<BoolAttr, "false">:$reads_output,
+                       DefaultValuedAttr<ArrayAttr, "{}">:$constants, DefaultValuedAttr<ArrayAttr, "{}">:$mask);
+  let assemblyFormat = "$sym_name $function `on` $unit attr-dict";
+  let hasVerifier = 1;
+}
+
+def SdscBundle_LaunchOp : SdscBundle_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "runs an SDSC of the module";
+  let description = [{
+    The compact form of `sdsc_execute`: places and advances stand in the SDSC, so there are no operands.
+
+    * C1: the symbol is an SDSC of the module.
+
+    Example: `sdscbundle.launch @sdsc_0`.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$sdsc);
+  let assemblyFormat = "$sdsc attr-dict";
 }
 
 #endif // SDSCBUNDLE_OPERATIONS_TD
