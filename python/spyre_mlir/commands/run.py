@@ -86,8 +86,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _problem(error: Exception, file: str) -> dict[str, Any] | None:
     """What is wrong with the input, or None if the error is not the input's."""
-    from spyre_mlir import ir
-
     if isinstance(error, Refusal):
         notes = [note.message for note in error.notes]
         return {
@@ -99,7 +97,8 @@ def _problem(error: Exception, file: str) -> dict[str, Any] | None:
     if isinstance(error, OSError):
         what = f"{error.filename or file}: {error.strerror or error}"
         return {"code": None, "message": what, "notes": [], "remedy": None}
-    if isinstance(error, (ir.MLIRError, UnicodeDecodeError, ValueError)):
+    # MLIRError is known by its diagnostics: the bindings make the class when they are loaded.
+    if isinstance(error, ValueError) or hasattr(error, "error_diagnostics"):
         return {"code": None, "message": f"{file}: {error}", "notes": [], "remedy": None}
     return None
 

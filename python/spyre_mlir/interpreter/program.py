@@ -182,11 +182,11 @@ class _FunctionReader:
     """Numbers the values of one function and turns its operations into steps."""
 
     def __init__(self) -> None:
-        self.slots: dict[ir.Value, int] = {}
+        self.slots: dict[Any, int] = {}
         self.in_place: set[ir.Operation] = set()
         self.donated: set[tuple[ir.Operation, int]] = set()
 
-    def slot(self, value: ir.Value) -> int:
+    def slot(self, value: Any) -> int:
         return self.slots.setdefault(value, len(self.slots))
 
     def block(self, block: ir.Block) -> Block:
@@ -231,7 +231,7 @@ class _FunctionReader:
             for i, argument in enumerate(arguments)
         )
 
-    def updated(self, value: ir.Value, loop: ir.Operation, position: int) -> bool:
+    def updated(self, value: Any, loop: ir.Operation, position: int) -> bool:
         """Whether `value` only ever flows through writes into itself to the loop's yield."""
         chain: list[ir.Operation] = []
         nested: list[tuple[ir.Operation, int]] = []
@@ -240,9 +240,9 @@ class _FunctionReader:
             if len(uses) != 1:
                 return False
             user, number = uses[0].owner.operation, uses[0].operand_number
-            if user.name == "scf.yield" and user.parent.operation == loop and number == position:
+            if user.name == "scf.yield" and _parent(user) == loop and number == position:
                 break
-            if user.parent.operation != loop:
+            if _parent(user) != loop:
                 return False
             if user.name == "spyre.insert_slice" and number == 1:
                 chain.append(user)
@@ -258,6 +258,10 @@ class _FunctionReader:
         self.in_place.update(chain)
         self.donated.update(nested)
         return bool(chain or nested)
+
+
+def _parent(operation: ir.Operation) -> ir.Operation | None:
+    return None if operation.parent is None else operation.parent.operation
 
 
 def _named(operation: ir.Operation) -> list[ir.NamedAttribute]:
