@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from spyre_mlir.sdsc.emit import Symbols, number
 from spyre_mlir.sdsc.model import POOL, Bundle, Hbm, Loop, Operand, Sdsc
 
+BUNDLE_FILE = "bundle.mlir"
+
 ARGUMENT_TYPE = "!sdscbundle.input_arg<index>"
 
 

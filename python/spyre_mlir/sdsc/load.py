@@ -12,11 +12,12 @@ import json
 import os
 import pathlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from spyre_mlir.diagnostics import Note, Refusal
-from spyre_mlir.sdsc.bundle import file_name
+from spyre_mlir.sdsc.bundle import BUNDLE_FILE, file_name
 from spyre_mlir.sdsc.compare import differences
 from spyre_mlir.sdsc.emit import Symbols, emit, number
 from spyre_mlir.sdsc.findings import Fault, Finding, json_path
@@ -25,7 +26,8 @@ from spyre_mlir.sdsc.parse import BundleText, Execute, TextError, TextLoop, pars
 from spyre_mlir.sdsc.recover import recover, start_symbols
 from spyre_mlir.sdsc.schema import violations
 
-BUNDLE_FILE = "bundle.mlir"
+
+_SDSC_FILE = re.compile(r"sdsc_\d+\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,30 @@ def load(folder: str | os.PathLike[str]) -> Bundle:
 def read(folder: str | os.PathLike[str]) -> Reading:
     """Read a folder and compare its files with what their own facts say. Never raises on bad
     content."""
-    reader = _Reader(pathlib.Path(folder))
+    texts: dict[str, str] = {}
+    unread: list[Finding] = []
+    try:
+        names = sorted(entry.name for entry in pathlib.Path(folder).iterdir())
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+        return Reading(None, (Finding("SPY150", os.fspath(folder), "", message),))
+    for name in names:
+        if name != BUNDLE_FILE and not _SDSC_FILE.fullmatch(name):
+            continue
+        try:
+            texts[name] = (pathlib.Path(folder) / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            unread.append(Finding("SPY150", name, "", f"cannot be read: {reason}"))
+    reading = read_texts(texts)
+    unread_names = {finding.file for finding in unread}
+    others = (finding for finding in reading.findings if finding.file not in unread_names)
+    return Reading(reading.bundle, (*unread, *others))
+
+
+def read_texts(texts: Mapping[str, str]) -> Reading:
+    """The same for files in memory, name -> text. Never raises on bad content."""
+    reader = _Reader(texts)
     bundle = reader.bundle()
     return Reading(bundle, tuple(reader.findings))
 
@@ -74,10 +99,10 @@ def parse_json(text: str) -> Any:
 
 
 class _Reader:
-    """One folder; collects findings."""
+    """The files of one bundle; collects findings."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        self.folder = folder
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
         self.findings: list[Finding] = []
         self.executed: list[str] = []
         self.first: int | None = 1  # None: unknown, behind an operation that could not be read
@@ -88,12 +113,9 @@ class _Reader:
 
     def text(self, name: str) -> str | None:
         """The text of a file, or None and a finding."""
-        try:
-            return (self.folder / name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            self.find("SPY150", name, "", f"cannot be read: {reason}")
-            return None
+        if name not in self.texts:
+            self.find("SPY150", name, "", "is missing")
+        return self.texts.get(name)
 
     def bundle(self) -> Bundle | None:
         """The bundle, if all of it can be understood."""
@@ -120,13 +142,9 @@ class _Reader:
             self.document(name)
 
     def names(self) -> list[str]:
-        """SDSC files of the folder, by number."""
-        found = [
-            (int(match[1]), entry.name)
-            for entry in self.folder.iterdir()
-            if (match := re.fullmatch(r"sdsc_(\d+)\.json", entry.name))
-        ]
-        return [name for _, name in sorted(found)]
+        """SDSC files, by number."""
+        names = [name for name in self.texts if _SDSC_FILE.fullmatch(name)]
+        return sorted(names, key=lambda name: (len(name), name))
 
     def file_names(self) -> None:
         """Files that no execution names."""
@@ -191,7 +209,7 @@ class _Reader:
                 f"operation {index} runs {name!r}, expected {file_name(index)!r}",
             )
         self.executed.append(name)
-        if not re.fullmatch(r"sdsc_\d+\.json", name):
+        if not _SDSC_FILE.fullmatch(name):
             return None
         document = self.document(name)
         if document is None:
