@@ -3,8 +3,10 @@
 
 `form` turns one aligned operation into an `Sdsc`: labels for the iteration symbols, whole sticks
 for the dims that lie in one, the order of each operand's axes with gaps and start, the division
-over cores, mask and constants. `form_bundle` does so for operations in counted loops. (Rules:
-observed output of the reference compiler; the tests compare with its bundles.)
+over cores, mask and constants. `form_bundle` does so for operations in counted loops. The way in
+for our own pipeline is `aligned_operation`, for the reference compiler's specs
+`spyre_mlir.opspecs`. (Rules: observed output of the reference compiler; the tests compare with its
+bundles.)
 
 Proposal for the structured operation `sdscbundle.sdsc`
 ------------------------------------------------------
@@ -42,9 +44,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from spyre_mlir.alignment import AlignedTensor, Coordinate, Symbol
+from spyre_mlir.accesses import device_coordinates
+from spyre_mlir.alignment import AlignedTensor, Coordinate, Symbol, Tensor, align, term_sum
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.formats import FORMATS
+from spyre_mlir.kernels import Kernel
 from spyre_mlir.sdsc.model import (
     POOL,
     Axis,
@@ -138,6 +142,41 @@ class Repeat:
 
     trips: int
     body: tuple[Operation | Repeat, ...]
+
+
+def aligned_operation(
+    kernel: Kernel,
+    *,
+    function: str,
+    splits: Mapping[str, int],
+    places: Sequence[Hbm | Lx],
+    constants: tuple[tuple[str, float], ...] = (),
+    provenance: Mapping[str, object] | None = None,
+) -> Operation:
+    """A kernel, aligned: the extents of its dims are the valid ones, of one tile.
+
+    `splits` are cores per symbol (1 where it says nothing), `places` has one entry per access:
+    where the buffer that owns the memory begins for the first tile, and how it advances with the
+    enclosing loops. Raises the refusals of `device_coordinates` and of `align`."""
+    extents = kernel.extents
+    symbols = tuple(
+        Symbol(dim.symbol, dim.extent, splits.get(dim.symbol, 1), dim.reduction)
+        for dim in kernel.dims
+    )
+    tensors = [
+        Tensor(
+            access.layout.device_size,
+            tuple(term_sum(c) for c in device_coordinates(access, extents)),
+        )
+        for access in kernel.accesses
+    ]
+    aligned = align(symbols, tensors)
+    operands = tuple(
+        Operand(tensor, access.layout.stored_as(access.element).name, place)
+        for tensor, access, place in zip(aligned.tensors, kernel.accesses, places, strict=True)
+    )
+    reduces = any(dim.reduction for dim in kernel.dims)
+    return Operation(function, aligned.symbols, operands, reduces, constants, provenance)
 
 
 def form_bundle(
