@@ -3,7 +3,8 @@
 
 Device memory is row-major over `device_size`; the last device dim is the stick. `stride_map` ties
 device coordinates to host elements: `host offset = sum(coordinate[j] * stride_map[j])`, entries of
--1 left out."""
+-1 left out. Host offsets count elements of the buffer that owns the memory, so a window of it needs
+no layout of its own: it has the buffer's layout, and an offset."""
 
 from __future__ import annotations
 
@@ -12,8 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from spyre_mlir.formats import FORMATS, Format, device_format
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.formats import ELEMENTS, FORMATS, Format, device_format
 from spyre_mlir.hardware import STICK_BYTES
+
+RANK_MAX = 6
+"""Most host dims that the runtime's layouts hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,9 @@ class Layout:
     stride_map: tuple[int, ...]
     format: str | None = None
     arrangement: str | None = None
+
+    def __str__(self) -> str:
+        return f"{list(self.device_size)} : {list(self.stride_map)}"
 
     @property
     def elements_per_stick(self) -> int:
@@ -60,8 +68,8 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def _pattern(order: Sequence[int]) -> tuple[int, ...]:
-    """The host dim of each device dim: sticks of the last one outside, the first one next to the
-    stick."""
+    """The host dim of each device dim: the first one next to the stick, the stick's dim around
+    it."""
     if len(order) == 1:
         return (order[0], order[0])
     return (*order[1:-1], order[-1], order[0], order[-1])
@@ -79,24 +87,22 @@ def device_layout(
 
     `strides` are host elements per step of each dim (contiguous if None). `order` lists the host
     dims from outermost to innermost, the last one lies on the stick; a trailing -1 asks for sparse
-    sticks, one element each. (Source: the reference compiler's tiled layout.)"""
+    sticks, one element each. Refuses (SPY027) what no layout holds. Source: the layouts that the
+    reference compiler's runtime makes."""
+    rank = len(shape)
+    order = tuple(range(rank)) if order is None else tuple(order)
+    strides = contiguous_strides(shape) if strides is None else tuple(strides)
+    _check(shape, element, strides, order)
     stick = device_format(element).elements_per_stick
-    if strides is None:
-        strides = contiguous_strides(shape)
     if not shape:
         return Layout((1, stick), (-1, -1), None, arrangement)
-    pattern = _pattern(tuple(range(len(shape))) if order is None else tuple(order))
+    pattern = _pattern(order)
     sizes, steps = [stick], []
     reached: dict[int, int] = {}
     for position, dim in enumerate(reversed(pattern)):
-        if dim == -1:
-            size = 1
-        elif dim == pattern[-1]:
-            size = -(-shape[dim] // stick)
-        else:
-            size = shape[dim]
         if position:
-            sizes.append(size)
+            whole = -1 if dim == -1 else shape[dim]
+            sizes.append(1 if dim == -1 else -(-whole // stick) if dim == pattern[-1] else whole)
         if dim == -1 or shape[dim] == 1:
             steps.append(-1)
         else:
@@ -107,13 +113,39 @@ def device_layout(
     return Layout(tuple(reversed(sizes)), tuple(reversed(steps)), None, arrangement)
 
 
+def _check(
+    shape: Sequence[int], element: str, strides: Sequence[int], order: Sequence[int]
+) -> None:
+    rank = len(shape)
+    wrong = None
+    if element not in ELEMENTS:
+        wrong = f"the device stores no elements of type {element}"
+    elif rank > RANK_MAX:
+        wrong = f"a layout holds at most {RANK_MAX} host dims, the tensor has {rank}"
+    elif len(strides) != rank or any(size < 1 for size in shape):
+        wrong = f"shape {list(shape)} with strides {list(strides)} is no tensor"
+    elif sorted(order) not in (list(range(rank)), [-1, *range(rank)]) or -1 in order[:-1]:
+        wrong = f"dim order {list(order)} does not list the {rank} dims of the tensor once"
+    elif not rank and order:
+        wrong = "a tensor of rank 0 has no dim order"
+    if wrong is not None:
+        raise Refusal("SPY027", wrong, notes=(f"the element types are {', '.join(ELEMENTS)}",))
+
+
+def stick_dim(layout: Layout, strides: Sequence[int]) -> int | None:
+    """The first host dim whose stride (elements) is that of the stick; None if there is none.
+
+    There is none for sparse sticks, nor where the dim on the stick has extent 1."""
+    last = layout.stride_map[-1]
+    return next((dim for dim, stride in enumerate(strides) if stride == last), None)
+
+
 @lru_cache(maxsize=1 << 12)
 def digits(layout: Layout) -> tuple[tuple[int, int], ...]:
-    """(device dim, stride) of every device dim that moves through the host tensor, largest stride
-    first.
+    """(device dim, stride) of every device dim that moves in the host tensor, largest stride first.
 
     A host offset is read off in this order, as digits of a number: each dim takes what its stride
-    divides."""
+    divides, and leaves the rest."""
     moving = [
         (dim, stride)
         for dim, (size, stride) in enumerate(
@@ -122,3 +154,115 @@ def digits(layout: Layout) -> tuple[tuple[int, int], ...]:
         if stride > 0 and size > 1
     ]
     return tuple(sorted(moving, key=lambda digit: -digit[1]))
+
+
+def coordinates_at(layout: Layout, offset: int) -> tuple[int, ...]:
+    """The device coordinates of the host element at `offset`; SPY025 if the layout has none."""
+    coordinates, rest = [0] * len(layout.device_size), offset
+    for dim, stride in digits(layout):
+        coordinates[dim], rest = divmod(rest, stride)
+    inside = all(c < size for c, size in zip(coordinates, layout.device_size, strict=True))
+    if rest or offset < 0 or not inside:
+        raise Refusal("SPY025", f"layout {layout} holds no host element {offset}")
+    return tuple(coordinates)
+
+
+def offset_at(layout: Layout, coordinates: Sequence[int]) -> int:
+    """The host offset, in elements, that these device coordinates stand for.
+
+    Not every cell stands for a host element: see `host_index` for cells of padding."""
+    return sum(dict(digits(layout)).get(dim, 0) * c for dim, c in enumerate(coordinates))
+
+
+def address_of(layout: Layout, coordinates: Sequence[int]) -> int:
+    """Bytes from the start of the tensor in device memory to the cell at these coordinates."""
+    position = 0
+    for coordinate, size in zip(coordinates, layout.device_size, strict=True):
+        position = position * size + coordinate
+    return position * layout.element_bytes
+
+
+def coordinates_of(layout: Layout, address: int) -> tuple[int, ...]:
+    """The device coordinates of the cell that holds the byte at `address`."""
+    position, coordinates = address // layout.element_bytes, []
+    for size in reversed(layout.device_size):
+        position, coordinate = divmod(position, size)
+        coordinates.append(coordinate)
+    if position or address < 0:
+        raise IndexError(f"byte {address} lies outside of the {layout.bytes} bytes of {layout}")
+    return tuple(reversed(coordinates))
+
+
+def host_dims(
+    layout: Layout, shape: Sequence[int], strides: Sequence[int] | None = None
+) -> tuple[tuple[int, int] | None, ...]:
+    """For each device dim, (host dim, elements of it per step), or None where it does not move.
+
+    The dims of the buffer's `shape` must not overlap in its `strides`. Refuses (SPY028) a device
+    dim that steps by no whole number of elements of one host dim."""
+    strides = contiguous_strides(shape) if strides is None else strides
+    stepped = dict(digits(layout))
+    known = [dim for dim, size in enumerate(shape) if size > 1]
+    found: list[tuple[int, int] | None] = []
+    for dim, step in enumerate(layout.stride_map):
+        inner = [d for d in known if strides[d] <= step]
+        if dim not in stepped:
+            found.append(None)
+        elif not inner or step % strides[(host := max(inner, key=lambda d: strides[d]))]:
+            raise Refusal(
+                "SPY028",
+                f"device dim {dim} of {layout} steps by {step} elements, which is no host dim",
+                notes=(f"host shape {list(shape)}, host strides {list(strides)}",),
+            )
+        else:
+            found.append((host, step // strides[host]))
+    return tuple(found)
+
+
+def host_index(
+    layout: Layout,
+    shape: Sequence[int],
+    coordinates: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+) -> tuple[int, ...] | None:
+    """The host index of the cell at these coordinates, or None for padding and empty lanes."""
+    index = [0] * len(shape)
+    for at, moves in zip(coordinates, host_dims(layout, shape, strides), strict=True):
+        if moves is not None:
+            index[moves[0]] += at * moves[1]
+        elif at:
+            return None
+    return tuple(index) if all(i < size for i, size in zip(index, shape, strict=True)) else None
+
+
+def retile(
+    layout: Layout,
+    shape: Sequence[int],
+    tile: Sequence[int],
+    *,
+    strides: Sequence[int] | None = None,
+) -> Layout:
+    """The layout of a compact tile: dim order, stick dim and blocking of `layout`, sizes of `tile`.
+
+    `shape` and `strides` (elements, contiguous if None) are of the host tensor that `layout` holds;
+    `tile` is a smaller shape of the same rank, contiguous on the host. A device dim of n elements
+    per step gets ceil(tile/n) steps, at most those it had; the stick keeps its lanes. Equal to
+    `device_layout` of the tile where `layout` is one. Refuses (SPY028) as `host_dims` does."""
+    strides = contiguous_strides(shape) if strides is None else strides
+    if len(tile) != len(shape) or any(not 0 < t <= s for t, s in zip(tile, shape, strict=True)):
+        raise Refusal("SPY028", f"{list(tile)} is no tile of a tensor of shape {list(shape)}")
+    compact = contiguous_strides(tile)
+    stick, lanes = stick_dim(layout, strides), layout.elements_per_stick
+    sizes, steps = list(layout.device_size), list(layout.stride_map)
+    for dim, moves in enumerate(host_dims(layout, shape, strides)):
+        if moves is None and stick is not None and steps[dim] == lanes * strides[stick]:
+            moves = (stick, lanes)  # the only stick of a dim that fits in one
+        if moves is None:
+            steps[dim] = -1
+            continue
+        host, per_step = moves
+        if dim < len(sizes) - 1:
+            sizes[dim] = min(sizes[dim], -(-tile[host] // per_step))
+        steps[dim] = -1 if tile[host] == 1 else per_step * compact[host]
+    return Layout(tuple(sizes), tuple(steps), layout.format, layout.arrangement)
