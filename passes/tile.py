@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""spyre-tile: plans and hints become loops over windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from spyre_mlir import encodings, ir
+from spyre_mlir.dialects import spyre
+from spyre_mlir.layouts import device_layout
+from spyre_mlir.operations import domain_of, kernel_of, meaning, walk
+from spyre_mlir.optable import Domain, Linear
+from spyre_mlir.passmanager import Pass, statistic
+from spyre_mlir.plan_attributes import read_plan
+from spyre_mlir.properties import LAYOUTS, TILED
+from spyre_mlir.tensors import TensorType
+from spyre_mlir.tiling.hints import resolve
+from spyre_mlir.tiling.plans import TilePlan
+
+PLAN = "spyre.tile"
+
+
+@dataclass(frozen=True)
+class Tile(
+    Pass,
+    name="spyre-tile",
+    anchor="func.func",
+    dependent_dialects=("arith", "scf", "spyre"),
+    requires=(LAYOUTS,),
+    provides=(TILED,),
+):
+    """Carry out tile plans and hints: loops over windows.
+
+    Operations of one group share their loops. What is read from outside is sliced, what is used outside is inserted
+    into a tensor that the loops carry, and what stays inside is a compact tile. A remainder follows its loop."""
+
+    tiled = statistic("operations tiled")
+    loops = statistic("loops made")
+
+    def run(self, op: ir.Operation) -> None:
+        for members in _groups(op):
+            group = _Group(members)
+            group.rewrite()
+            self.tiled.add(len(members))
+            self.loops.add(group.loops)
+
+
+def _groups(function: ir.Operation) -> list[list[ir.Operation]]:
+    """The planned operations, those of one group together, in order."""
+    groups: list[list[ir.Operation]] = []
+    numbers: list[int] = []
+    for op in walk(function):
+        if PLAN not in op.attributes:
+            continue
+        number = op.attributes[PLAN].group
+        if numbers and numbers[-1] == number:
+            groups[-1].append(op)
+        else:
+            groups.append([op])
+            numbers.append(number)
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The part of one iteration dim that a tile covers: where it begins (a literal or an induction variable), and its
+    size in elements."""
+
+    begin: int | ir.Value
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """One operation of a group: its domain, and the iteration dim of each level."""
+
+    op: ir.Operation
+    domain: Domain
+    dims: tuple[int, ...]
+
+
+class _Group:
+    """Operations under one loop nest."""
+
+    def __init__(self, ops: Sequence[ir.Operation]) -> None:
+        plans = [resolve(read_plan(op.attributes[PLAN]), op_dims(op)) for op in ops]
+        self.plan = plans[0]
+        self.members = [
+            _Member(op, domain_of(op), _dims(plan, domain_of(op)))
+            for op, plan in zip(ops, plans, strict=True)
+        ]
+        inside = set(ops)
+        self.results = [
+            result
+            for op in ops
+            for result in op.results
+            if any(use.owner.operation not in inside for use in result.uses)
+        ]
+        self.loops = 0
+
+    def rewrite(self) -> None:
+        """Replaces the operations by their loop nest, which stands where the last of them stood."""
+        last = self.members[-1].op
+        with ir.InsertionPoint(last), last.location:
+            carried = [spyre.EmptyOp(result.type).result for result in self.results]
+            carried = self._level(0, {}, carried)
+        for result, value in zip(self.results, carried, strict=True):
+            result.replace_all_uses_with(value)
+        for member in reversed(self.members):
+            member.op.erase()
+
+    def _level(
+        self, number: int, pieces: Mapping[int, _Piece], carried: list[ir.Value]
+    ) -> list[ir.Value]:
+        """Emits the levels from `number` on; `pieces` says what the levels around cover."""
+        if number == len(self.plan.levels):
+            return self._body(pieces, carried)
+        level = self.plan.levels[number]
+        full = level.count * level.size
+        if level.count == 1:
+            carried = self._level(number + 1, {**pieces, number: _Piece(0, level.size)}, carried)
+        else:
+            carried = self._loop(number, full, level.size, pieces, carried)
+        if level.remainder:
+            rest = _Piece(full, level.remainder)
+            carried = self._level(number + 1, {**pieces, number: rest}, carried)
+        return carried
+
+    def _loop(
+        self,
+        number: int,
+        full: int,
+        size: int,
+        pieces: Mapping[int, _Piece],
+        carried: list[ir.Value],
+    ) -> list[ir.Value]:
+        from mlir.dialects import arith, scf
+
+        index = ir.IndexType.get()
+        low, high, step = (arith.ConstantOp(index, value).result for value in (0, full, size))
+        loop = scf.ForOp(low, high, step, carried)
+        self.loops += 1
+        with ir.InsertionPoint(loop.body):
+            piece = _Piece(loop.induction_variable, size)
+            inner = self._level(number + 1, {**pieces, number: piece}, list(loop.inner_iter_args))
+            scf.YieldOp(inner)
+        return list(loop.results)
+
+    def _body(self, pieces: Mapping[int, _Piece], carried: list[ir.Value]) -> list[ir.Value]:
+        """One tile of every member."""
+        made: dict[ir.Value, ir.Value] = {}
+        state = dict(zip(self.results, carried, strict=True))
+        for member in self.members:
+            cut = {dim: pieces[number] for number, dim in enumerate(member.dims)}
+            operands = [
+                made.get(value, value) if value in made else _sliced(value, index, cut)
+                for value, index in zip(member.op.operands, member.domain.operands, strict=True)
+            ]
+            types = [
+                _tile_type(result, index, cut, outside=result in state)
+                for result, index in zip(member.op.results, member.domain.results, strict=True)
+            ]
+            tile = _clone(member.op, operands, types)
+            for result, index, new in zip(
+                member.op.results, member.domain.results, tile.results, strict=True
+            ):
+                made[result] = new
+                if result in state:
+                    state[result] = _insert(new, state[result], index, cut)
+        return [state[result] for result in self.results]
+
+
+def op_dims(op: ir.Operation) -> tuple[tuple[str | None, int, bool], ...]:
+    """(name or None, extent, whether reduced) of each iteration dim; names stand in `spyre.dims`."""
+    kernel = kernel_of(op)
+    assert kernel is not None
+    names: list[str | None] = [None] * len(kernel.dims)
+    if "spyre.dims" in op.attributes:
+        for number, name in enumerate(op.attributes["spyre.dims"]):
+            names[number] = name.value
+    return tuple(
+        (name, dim.extent, dim.reduction) for name, dim in zip(names, kernel.dims, strict=True)
+    )
+
+
+def _dims(plan: TilePlan, domain: Domain) -> tuple[int, ...]:
+    """The iteration dim of each level."""
+    parallel = [i for i, reduced in enumerate(domain.reduction) if not reduced]
+    reductions = [i for i, reduced in enumerate(domain.reduction) if reduced]
+    return tuple(
+        (parallel if level.kind == "parallel" else reductions)[int(level.dim)]
+        for level in plan.levels
+    )
+
+
+def _part(
+    shape: Sequence[int], index: tuple[Linear, ...], cut: Mapping[int, _Piece]
+) -> tuple[list[int], list[int | ir.Value]]:
+    """Shape of one operand's tile, and where it begins in each dim."""
+    sizes, begins = list(shape), [0] * len(shape)
+    for dim, entry in enumerate(index):
+        for iteration, _ in entry.terms:
+            if iteration in cut:
+                sizes[dim], begins[dim] = cut[iteration].size, cut[iteration].begin
+    return sizes, begins
+
+
+def _window(
+    tensor: TensorType, sizes: Sequence[int], begins: Sequence[int | ir.Value]
+) -> TensorType:
+    """The window of a tensor: the parent's layout, and of its valid region what lies inside.
+
+    A plan divides the valid box, so a dim that is cut is fully valid in every tile."""
+    valid = tuple(
+        size if size != whole else extent
+        for size, whole, extent in zip(sizes, tensor.shape, tensor.valid, strict=True)
+    )
+    return replace(
+        tensor,
+        shape=tuple(sizes),
+        window=True,
+        valid_shape=None if valid == tuple(sizes) else valid,
+        pad=None,
+    )
+
+
+def _sliced(
+    value: ir.Value, index: tuple[Linear, ...] | None, cut: Mapping[int, _Piece]
+) -> ir.Value:
+    if index is None or not isinstance(value.type, ir.RankedTensorType):
+        return value
+    tensor = encodings.read(value.type)
+    sizes, begins = _part(tensor.shape, index, cut)
+    if tuple(sizes) == tensor.shape:
+        return value
+    static, dynamic = _offsets(begins)
+    type = encodings.write(_window(tensor, sizes, begins))
+    return spyre.SliceOp(type, value, dynamic, static).result
+
+
+def _offsets(begins: Sequence[int | ir.Value]) -> tuple[list[int], list[ir.Value]]:
+    marker = ir.ShapedType.get_dynamic_stride_or_offset()
+    static = [begin if isinstance(begin, int) else marker for begin in begins]
+    return static, [begin for begin in begins if not isinstance(begin, int)]
+
+
+def _tile_type(
+    result: ir.Value, index: tuple[Linear, ...], cut: Mapping[int, _Piece], *, outside: bool
+) -> ir.Type:
+    """A window where the tile is written into its buffer, else a compact tile with a layout of its own."""
+    tensor = encodings.read(result.type)
+    sizes, begins = _part(tensor.shape, index, cut)
+    window = _window(tensor, sizes, begins)
+    if outside:
+        return encodings.write(window)
+    layout = device_layout(tuple(sizes), tensor.element)
+    return encodings.write(replace(window, window=False, layout=layout))
+
+
+def _clone(
+    op: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]
+) -> ir.Operation:
+    row = meaning(op)
+    assert row is not None
+    own = {a.name: op.attributes[a.name] for a in row.attributes if a.name in op.attributes}
+    return ir.Operation.create(op.name, results=types, operands=operands, attributes=own)
+
+
+def _insert(
+    tile: ir.Value, into: ir.Value, index: tuple[Linear, ...], cut: Mapping[int, _Piece]
+) -> ir.Value:
+    _, begins = _part(into.type.shape, index, cut)
+    static, dynamic = _offsets(begins)
+    return spyre.InsertSliceOp(into.type, tile, into, dynamic, static).result

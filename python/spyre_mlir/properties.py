@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What passes make true of the IR and others count on: predicates on single operations."""
+
+from __future__ import annotations
+
+from spyre_mlir import ir
+from spyre_mlir.operations import meaning
+from spyre_mlir.passmanager import Property
+
+
+def _lacks_layout(op: ir.Operation) -> str | None:
+    for kind, values in (("operand", op.operands), ("result", op.results)):
+        for number, value in enumerate(values):
+            if isinstance(value.type, ir.RankedTensorType):
+                encoding = value.type.encoding
+                if encoding is None or encoding.layout is None:
+                    return f"no device layout on {kind} #{number}"
+    return None
+
+
+def _lacks_tiling(op: ir.Operation) -> str | None:
+    return "a tile plan that was not carried out" if "spyre.tile" in op.attributes else None
+
+
+def computes(op: ir.Operation) -> bool:
+    """Whether the operation does work of its own on the device; views and empty tensors do not."""
+    row = meaning(op)
+    return row is not None and row.tiling != "view" and bool(op.results) and not in_place(op)
+
+
+def in_place(op: ir.Operation) -> bool:
+    """Whether an insertion has nothing to do: its source was computed where it belongs."""
+    if op.name != "spyre.insert_slice":
+        return False
+    encoding = op.operands[0].type.encoding
+    source = op.operands[0]
+    return (
+        encoding is not None
+        and encoding.window
+        and isinstance(source, ir.OpResult)
+        and source.owner.name != "spyre.slice"
+    )
+
+
+def _lacks_division(op: ir.Operation) -> str | None:
+    return "no work division" if computes(op) and "spyre.division" not in op.attributes else None
+
+
+def _lacks_place(op: ir.Operation) -> str | None:
+    return "no place in memory" if computes(op) and "spyre.place" not in op.attributes else None
+
+
+LAYOUTS = Property("device layouts", _lacks_layout)
+TILED = Property("operations within the span limit", _lacks_tiling)
+DIVIDED = Property("work divided over cores", _lacks_division)
+PLACED = Property("places in memory", _lacks_place)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Hints: plans written by hand, which may name their dims and leave tile sizes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.tiling.plans import Level, TilePlan
+
+DimFact = tuple[str | None, int, bool]
+"""(name or None, extent in elements, whether reduced) of one iteration dim, in iteration order."""
+
+
+def resolve(plan: TilePlan, dims: Sequence[DimFact]) -> TilePlan:
+    """The plan with every dim a number and every size an element count.
+
+    A size that is left out is the extent divided by the count, rounded up. Refused (SPY045): a name or number that is
+    no dim of the operation, a reduction dim cut as a parallel one, tiles that do not cover the extent."""
+    return replace(plan, levels=tuple(_level(level, dims) for level in plan.levels))
+
+
+def _level(level: Level, dims: Sequence[DimFact]) -> Level:
+    wanted = level.kind == "reduction"
+    own = [dim for dim in dims if dim[2] == wanted]
+    if isinstance(level.dim, str):
+        found = [number for number, dim in enumerate(own) if dim[0] == level.dim]
+        if len(found) != 1:
+            known = ", ".join(dim[0] for dim in own if dim[0]) or "none"
+            raise Refusal(
+                "SPY045",
+                f"the hint names {level.kind} dim '{level.dim}'; the operation has: {known}",
+                remedy="name the dims with spyre.dims, or give the number of the dim",
+            )
+        number = found[0]
+    else:
+        number = level.dim
+    if number >= len(own):
+        raise Refusal(
+            "SPY045",
+            f"the hint cuts {level.kind} dim {number}; the operation has {len(own)} of this kind",
+        )
+    extent = own[number][1]
+    if not level.size:
+        size = -(-extent // level.count)
+        count, remainder = divmod(extent, size)
+        return Level(level.kind, number, count, size, remainder)
+    if level.extent != extent:
+        raise Refusal(
+            "SPY045",
+            f"the tiles {level.count} x {level.size} + {level.remainder} cover {level.extent} elements of "
+            f"{level.kind} dim {number}, which has {extent}",
+        )
+    return replace(level, dim=number)
