@@ -70,7 +70,7 @@ def _scalar(call: Call, arrays: list[Array], element: str, **attributes: Any) ->
         dtype = arrays[0].dtype
 
         def rounded(value: Any) -> Array:
-            return round_to(np.asarray(value), element).astype(dtype)
+            return round_to(np.asarray(value), element).astype(dtype, copy=False)
 
         attributes = {**attributes, "rounded": rounded}
     assert call.op.scalar is not None
