@@ -26,7 +26,6 @@ from spyre_mlir.sdsc.parse import BundleText, Execute, TextError, TextLoop, pars
 from spyre_mlir.sdsc.recover import recover, start_symbols
 from spyre_mlir.sdsc.schema import violations
 
-
 _SDSC_FILE = re.compile(r"sdsc_\d+\.json")
 
 

@@ -33,7 +33,7 @@ class Use:
     end: int
     size: int
     writes: bool
-    advances: bool
+    looped: bool
 
 
 def check(bundle: Bundle, *, limit: int) -> Iterator[Finding]:
@@ -131,7 +131,7 @@ def _use(
         hbm.offset + sum(max(step, 0) for step in travel) + max(sdsc.core_offsets(operand)) + reach,
         operand.bytes(sdsc.extents),
         operand is sdsc.operands[-1],
-        bool(hbm.advances),
+        bool(trips),
     )
 
 
@@ -177,7 +177,7 @@ def _waste(sizes: dict[int | str, int], uses: list[Use], pool: int | None) -> It
     for use in uses:
         if use.writes or use.buffer == POOL:
             ends[use.buffer] = max(ends.get(use.buffer, 0), use.end)
-    in_loops = {use.buffer for use in uses if use.writes and use.advances}
+    in_loops = {use.buffer for use in uses if use.writes and use.looped}
     for buffer, end in ends.items():
         size = pool if buffer == POOL else sizes[buffer] if buffer in in_loops else None
         if size is not None and end < size:
