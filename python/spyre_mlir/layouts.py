@@ -253,11 +253,12 @@ def retile(
     if len(tile) != len(shape) or any(not 0 < t <= s for t, s in zip(tile, shape, strict=True)):
         raise Refusal("SPY028", f"{list(tile)} is no tile of a tensor of shape {list(shape)}")
     compact = contiguous_strides(tile)
-    stick, lanes = stick_dim(layout, strides), layout.elements_per_stick
     sizes, steps = list(layout.device_size), list(layout.stride_map)
-    for dim, moves in enumerate(host_dims(layout, shape, strides)):
-        if moves is None and stick is not None and steps[dim] == lanes * strides[stick]:
-            moves = (stick, lanes)  # the only stick of a dim that fits in one
+    moving = host_dims(layout, shape, strides)
+    stick, lanes = moving[-1], layout.elements_per_stick
+    for dim, moves in enumerate(moving):
+        if moves is None and stick is not None and steps[dim] == lanes * strides[stick[0]]:
+            moves = (stick[0], lanes)  # the only stick of a dim that fits in one
         if moves is None:
             steps[dim] = -1
             continue
