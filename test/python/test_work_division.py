@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spyre_mlir.cases.division_cases import differences
+from spyre_mlir.cases.division_cases import kernel_of, work_division
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.quasiaffine import Expression, literal, symbol
@@ -25,6 +26,7 @@ from spyre_mlir.work_division import (
     core_spans,
     cost,
     cuts_for_spans,
+    divide,
     divide_work,
     roles,
     shares,
@@ -37,7 +39,27 @@ RECORDS = json.loads((Path(__file__).parents[1] / "data/work_division.json").rea
 
 @pytest.mark.parametrize("number", range(len(RECORDS)))
 def test_observed_divisions_are_reproduced(number: int) -> None:
-    assert differences(RECORDS[number]) == ()
+    outcome = work_division(RECORDS[number])
+    assert outcome.got == outcome.expected
+
+
+def test_a_refusal_names_operand_figures_and_remedy() -> None:
+    case = next(record for record in RECORDS if record["status"] == "error")
+    with pytest.raises(Refusal) as caught:
+        divide(kernel_of(case["ir_ops"][0]), cores=8, limit=16384)
+    assert str(caught.value).splitlines() == [
+        "SPY110: one core reaches 40960 bytes of buf0 along device dim 0, 24576 bytes over the"
+        " limit of 16384 bytes, with the work divided as d0:5",
+        "note: buf0: device dim 0 spans 16 steps of 2560 bytes, 40960 bytes",
+        "remedy: tile the operation, or use more cores",
+    ]
+
+
+def test_equal_work_is_divided_once_whatever_its_names() -> None:
+    kernel = kernel_of(RECORDS[20]["ir_ops"][0])
+    renamed = tuple(replace(a, label="other", buffer="other") for a in kernel.accesses)
+    again = replace(kernel, name="other", label="other", accesses=renamed)
+    assert divide(again) is divide(kernel)
 
 
 def operand(shape: dict[str, int], element: str = "f16", offset: int = 0) -> Operand:

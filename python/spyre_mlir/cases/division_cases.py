@@ -1,117 +1,145 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Observed work divisions: every lowered operation of a record is divided anew and compared.
+"""Observed work divisions: every operation of a case is divided anew, from its layouts and indices.
+None is out of scope.
 
-A record has `cores`, `status`, optionally `span_limit_work_division` (bytes), `ir_ops`, and for
-matmuls `matmul_cost_evaluations` (of the last one)."""
+A case has `cores`, `ir_ops`, where the limit was lowered `span_limit_work_division` (bytes), and
+for a matmul `matmul_cost_evaluations`, of its last operation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from math import isclose
 from typing import Any
 
+from spyre_mlir.accesses import Access
+from spyre_mlir.cases.layout_cases import ELEMENTS, layout_of
+from spyre_mlir.cases.outcomes import Case, Handler, Outcome
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import SPAN_LIMIT_BYTES
+from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.quasiaffine import parse
 from spyre_mlir.work_division import (
     Candidate,
-    Operand,
-    Symbol,
-    Work,
     candidates,
     cuts_for_spans,
     default_cuts,
-    divide_work,
+    divide,
     roles,
     units,
+    work_of,
 )
 
 Record = Mapping[str, Any]
 
 
-def work_of_record(ir_op: Record) -> Work:
-    """The work of one entry of `ir_ops`."""
+def kernel_of(ir_op: Record) -> Kernel:
+    """The kernel of one entry of `ir_ops`."""
 
-    def operand(tensor: Record) -> Operand:
-        return Operand(
-            tuple(tensor["layout"]["device_size"]),
-            tuple(parse(text) for text in tensor["device_coordinates"]),
+    def access(tensor: Record, written: bool) -> Access:
+        return Access(
+            tensor["buffer"],
+            tensor["buffer"],
+            layout_of(tensor["layout"]),
+            ELEMENTS[tensor["layout"]["dtype"]],
             parse(tensor["index"]),
+            written,
         )
 
-    return Work(
-        tuple(Symbol(name, extent) for name, extent in ir_op["iteration_space"].items()),
-        tuple(operand(tensor) for tensor in ir_op["reads"]),
-        (operand(ir_op["output"]),),
-        ir_op["reduction_type"] == "batchmatmul",
+    output = access(ir_op["output"], True)
+    kept = output.index.symbols()
+    return Kernel(
+        name=ir_op["reduction_type"] or "pointwise",
+        family="contract" if ir_op["reduction_type"] == "batchmatmul" else "other",
+        dims=tuple(
+            Dim(symbol, extent, reduction=symbol not in kept)
+            for symbol, extent in ir_op["iteration_space"].items()
+        ),
+        accesses=(*(access(tensor, False) for tensor in ir_op["reads"]), output),
+        label=ir_op["output"]["buffer"],
     )
 
 
-def differences(record: Record) -> tuple[str, ...]:
-    """What differs from the record, one sentence each; empty if nothing does."""
-    found = [text for number in range(len(record["ir_ops"])) for text in _division(record, number)]
-    if "matmul_cost_evaluations" in record:
-        found += _costs(record)
-    return tuple(found)
+_OBSERVED = (
+    "size_used_for_division",
+    "splits_after_span_reduction",
+    "splits",
+    "divided_by",
+    "matmul_default_splits",
+)
 
 
-def _division(record: Record, number: int) -> Iterator[str]:
-    seen = record["ir_ops"][number]
-    cores, limit = record["cores"], record.get("span_limit_work_division", SPAN_LIMIT_BYTES)
-    work = work_of_record(seen)
+def _divided(ir_op: Record, cores: int, limit: int) -> dict[str, Any]:
+    """Ours, of what was observed of one operation."""
+    kernel = kernel_of(ir_op)
+    work = work_of(kernel)
     minima = cuts_for_spans(work, cores=cores, limit=limit)
-    division, fits = divide_work(work, cores=cores, limit=limit)
-    compared: list[tuple[str, object, object]] = [
-        ("sizes", units(work), seen["size_used_for_division"]),
-        ("cuts for spans", minima, seen["splits_after_span_reduction"]),
-        ("compiled", fits, "splits" in seen),
-    ]
-    if fits and "splits" in seen:
-        compared += [
-            ("cuts", dict(division.cuts), seen["splits"]),
-            ("chosen by cost", division.by_cost, seen["divided_by"] == "matmul_cost"),
-        ]
-    if "matmul_default_splits" in seen:
-        expected = seen["matmul_default_splits"]
-        compared.append(("default cuts", default_cuts(work, minima, cores=cores), expected))
-    for what, ours, theirs in compared:
-        if ours != theirs:
-            yield f"operation {number}: {what}: {ours} instead of {theirs}"
+    got: dict[str, Any] = {
+        "size_used_for_division": units(work),
+        "splits_after_span_reduction": minima,
+    }
+    if "matmul_default_splits" in ir_op:
+        got["matmul_default_splits"] = default_cuts(work, minima, cores=cores)
+    try:
+        division = divide(kernel, cores=cores, limit=limit)
+    except Refusal as refusal:
+        return got | {"refused": refusal.code}
+    return got | {
+        "splits": dict(division.cuts),
+        "divided_by": "matmul_cost" if division.by_cost else "default",
+    }
 
 
-def _costs(record: Record) -> Iterator[str]:
-    seen = record["matmul_cost_evaluations"]
-    work = work_of_record(next(op for op in reversed(record["ir_ops"]) if _is_matmul(op)))
+def _costs(case: Case, seen: Record) -> dict[str, Any]:
+    """Ours, of what was observed of the cost of a matmul."""
+    work = work_of(kernel_of(case["ir_ops"][-1]))
     part = roles(work)
-    ours = [] if part is None else list(candidates(work, part, record["cores"]))
-    if len(ours) != seen["count"]:
-        yield f"{len(ours)} ways to cut the matmul instead of {seen['count']}"
-        return
-    pairs = [(ours[0], seen["first_enumerated"]), (ours[-1], seen["last_enumerated"])]
-    pairs += zip(sorted(ours, key=lambda c: c.cost)[:4], seen["lowest_four"], strict=True)
+    ours = [] if part is None else list(candidates(work, part, case["cores"]))
+    if not ours:
+        return {"count": 0}
+    cheapest = sorted(ours, key=lambda candidate: candidate.cost)[:4]
+    got: dict[str, Any] = {
+        "count": len(ours),
+        "first_enumerated": _listed(ours[0], seen["first_enumerated"]),
+        "last_enumerated": _listed(ours[-1], seen["last_enumerated"]),
+        "lowest_four": _all_listed(cheapest, seen["lowest_four"]),
+    }
     if "all" in seen:
-        pairs += zip(ours, seen["all"], strict=True)
-    for candidate, expected in pairs:
-        if not _same(candidate, expected):
-            yield f"matmul cost: {candidate} instead of {expected}"
+        got["all"] = _all_listed(ours, seen["all"])
+    return got
 
 
-def _is_matmul(ir_op: Record) -> bool:
-    return bool(ir_op["reduction_type"] == "batchmatmul")
+def _all_listed(ours: list[Candidate], seen: list[list[Any]]) -> list[list[Any]]:
+    padded = seen + [[]] * (len(ours) - len(seen))
+    return [_listed(candidate, row) for candidate, row in zip(ours, padded, strict=False)]
 
 
-def _same(candidate: Candidate, expected: list[Any]) -> bool:
+def _listed(candidate: Candidate, seen: list[Any]) -> list[Any]:
+    """As a row of the case; a cost that agrees to nine digits is that of the case."""
     parts = (candidate.batch, candidate.rows, candidate.columns, candidate.contracted)
-    return (
-        [list(part) for part in parts] == expected[:4]
-        and candidate.shared == expected[4]
-        and isclose(candidate.cost, expected[5], rel_tol=1e-9)
-    )
+    cost = candidate.cost
+    if seen and isclose(cost, seen[-1], rel_tol=1e-9):
+        cost = seen[-1]
+    return [*(list(part) for part in parts), candidate.shared, cost]
 
 
-def recognises(record: Record) -> bool:
-    """Whether a record is an observed work division."""
-    return "ir_ops" in record and "cores" in record
+def work_division(case: Case) -> Outcome:
+    """All of a case: sizes, cuts that spans ask for, final cuts, and the costs of a matmul."""
+    limit = case.get("span_limit_work_division", SPAN_LIMIT_BYTES)
+    expected: dict[str, Any] = {
+        "ir_ops": [
+            {name: op[name] for name in _OBSERVED if name in op}
+            | ({} if "splits" in op else {"refused": "SPY110"})
+            for op in case["ir_ops"]
+        ]
+    }
+    got: dict[str, Any] = {
+        "ir_ops": [_divided(op, case["cores"], limit) for op in case["ir_ops"]],
+    }
+    if "matmul_cost_evaluations" in case:
+        expected["costs"] = case["matmul_cost_evaluations"]
+        got["costs"] = _costs(case, case["matmul_cost_evaluations"])
+    return Outcome(expected, got)
 
 
-HANDLERS: dict[str, Callable[[Record], tuple[str, ...]]] = {"work_division": differences}
-"""Format -> what differs from a record, one sentence each."""
+HANDLERS: dict[str, Handler] = {"work_division": work_division}
+"""Category -> what runs a case of it."""
