@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""spyre-divide-work: cores per iteration dim."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spyre_mlir import ir
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.operations import kernel_of, walk
+from spyre_mlir.passmanager import Pass, option, statistic
+from spyre_mlir.properties import DIVIDED, LAYOUTS, TILED, computes
+from spyre_mlir.work_division import divide
+
+
+@dataclass(frozen=True)
+class DivideWork(
+    Pass,
+    name="spyre-divide-work",
+    anchor="func.func",
+    dependent_dialects=("spyre",),
+    requires=(LAYOUTS, TILED),
+    provides=(DIVIDED,),
+):
+    """Divide every operation over the cores.
+
+    Sticks are never cut and every share is whole. Fails where a core would still reach over the limit."""
+
+    cores: int = option(CORES, help="cores to divide over")
+    span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
+    divided = statistic("operations divided over more than one core")
+
+    def run(self, op: ir.Operation) -> None:
+        for inner in walk(op):
+            if not computes(inner) or "spyre.division" in inner.attributes:
+                continue
+            splits = self._splits(inner)
+            if splits is not None:
+                inner.attributes["spyre.division"] = ir.WorkDivisionAttr.get(splits)
+                self.divided.add(max(splits, default=1) > 1)
+
+    def _splits(self, op: ir.Operation) -> list[int] | None:
+        try:
+            kernel = kernel_of(op)
+            if kernel is None:
+                return None
+            cuts = dict(divide(kernel, cores=self.cores, limit=self.span_limit).cuts)
+        except Refusal as refusal:
+            refusal.place = refusal.place or op
+            raise
+        return [cuts.get(dim.symbol, 1) for dim in kernel.dims]

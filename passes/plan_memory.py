@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""spyre-plan-memory: where every value lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spyre_mlir import ir
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.dialects import spyre
+from spyre_mlir.memory import Copy, MemoryPlan, Place, plan_memory
+from spyre_mlir.memory_reader import ProgramReader
+from spyre_mlir.passmanager import Pass, option, statistic
+from spyre_mlir.properties import LAYOUTS, PLACED, TILED
+
+PLACE = "spyre.place"
+
+
+@dataclass(frozen=True)
+class PlanMemory(
+    Pass,
+    name="spyre-plan-memory",
+    anchor="builtin.module",
+    dependent_dialects=("spyre",),
+    requires=(LAYOUTS, TILED),
+    provides=(PLACED,),
+):
+    """Give every computed value a place: an argument, a result, or the pool of intermediates.
+
+    Buffers are updated in place where nothing else needs them, else copied first. Places in the pool are shared by
+    values that do not live at the same time."""
+
+    pool_limit: int = option(0, help="largest pool, in bytes; 0: no limit")
+    pool_bytes = statistic("bytes of the pools")
+    copies = statistic("copies inserted")
+
+    def run(self, op: ir.Operation) -> None:
+        for function in op.regions[0].blocks[0].operations:
+            if function.operation.name == "func.func" and function.operation.regions[0].blocks:
+                self._function(function.operation)
+
+    def _function(self, function: ir.Operation) -> None:
+        reader = ProgramReader(function)
+        try:
+            plan = plan_memory(reader.program, pool_limit=self.pool_limit or None)
+        except Refusal as refusal:
+            refusal.place = refusal.place or function
+            raise
+        for value, number in reader.owners:
+            value.owner.attributes[PLACE] = _attribute(plan.places[number], reader)
+        for copy in plan.copies:
+            _insert(copy, plan, reader)
+        if plan.pool_bytes:
+            count = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), plan.pool_bytes)
+            function.attributes["spyre.pool_bytes"] = count
+        self.pool_bytes.add(plan.pool_bytes)
+        self.copies.add(len(plan.copies))
+
+
+def _attribute(place: Place, reader: ProgramReader) -> ir.PlaceAttr:
+    """Results are the buffers behind the arguments."""
+    if place.kind == "pool":
+        return ir.PlaceAttr.get("pool", 0, place.offset)
+    number = place.number + (reader.buffers if place.kind == "result" else 0)
+    return ir.PlaceAttr.get("argument", number, place.offset)
+
+
+def _insert(copy: Copy, plan: MemoryPlan, reader: ProgramReader) -> None:
+    source = reader.values[copy.source]
+    with reader.insertion_point(copy), source.location if hasattr(source, "location") else ir.Location.unknown():
+        new = spyre.IdentityOp(source.type, source)
+    new.operation.attributes[PLACE] = _attribute(plan.places[copy.target], reader)
+    reader.substitute(copy, new.result)

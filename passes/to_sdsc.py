@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""spyre-to-sdsc: all passes from a program to its bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.passes.assign_layouts import AssignLayouts
+from spyre_mlir.passes.divide_work import DivideWork
+from spyre_mlir.passes.lower_to_sdscbundle import LowerToSdscbundle
+from spyre_mlir.passes.plan_memory import PlanMemory
+from spyre_mlir.passes.plan_span_overflow import PlanSpanOverflow
+from spyre_mlir.passes.tile import Tile
+from spyre_mlir.passmanager import Pass, Pipeline, option
+
+
+@dataclass(frozen=True)
+class ToSdsc(Pipeline, name="spyre-to-sdsc"):
+    """Compile a program of the dialect spyre into an SDSC bundle.
+
+    Memory is planned before work is divided, so that copies that it inserts are divided as well."""
+
+    cores: int = option(CORES, help="cores to divide over")
+    span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
+    plan: bool = option(True, help="whether operations that reach too far are tiled")
+
+    def passes(self) -> Iterable[Pass]:
+        return (
+            AssignLayouts(),
+            PlanSpanOverflow(enabled=self.plan, span_limit=self.span_limit),
+            Tile(),
+            PlanMemory(),
+            DivideWork(cores=self.cores, span_limit=self.span_limit),
+            LowerToSdscbundle(),
+        )

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A function of the IR as the program that memory planning reads."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from spyre_mlir import encodings, ir
+from spyre_mlir.memory import Carried, Compute, Copy, Empty, Loop, Program, Step, Update, View
+from spyre_mlir.operations import layout_of, meaning
+from spyre_mlir.properties import in_place
+
+
+class ProgramReader:
+    """Numbers the tensors of a function and lists its steps.
+
+    `program` is what `plan_memory` takes; `owners` are the results that own memory, with their numbers; `buffers`
+    counts the tensor arguments."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.function = function
+        self.values: list[ir.Value] = []
+        self.owners: list[tuple[ir.Value, int]] = []
+        self._numbers: dict[ir.Value, int] = {}
+        self._sizes: dict[int, int] = {}
+        block = function.regions[0].blocks[0]
+        arguments = tuple(self._new(a) for a in block.arguments if _is_tensor(a))
+        self.buffers = len(arguments)
+        self.end = block.operations[len(block.operations) - 1].operation
+        body = tuple(self._steps(block))
+        returned = tuple(self._numbers[v] for v in self.end.operands if _is_tensor(v))
+        self.program = Program(arguments, body, returned, self._sizes)
+
+    def _new(self, value: ir.Value) -> int:
+        number = len(self.values)
+        self.values.append(value)
+        self._numbers[value] = number
+        self._sizes[number] = layout_of(encodings.read(value.type)).bytes
+        return number
+
+    def _steps(self, block: ir.Block) -> list[Step]:
+        steps: list[Step] = []
+        for operation in block.operations:
+            op = operation.operation
+            if op.name == "scf.for":
+                steps.append(self._loop(op))
+            elif op.results and _is_tensor(op.results[0]):
+                steps += self._step(op)
+        return steps
+
+    def _loop(self, op: ir.Operation) -> Loop:
+        block = op.regions[0].blocks[0]
+        initial = list(op.operands)[3:]
+        inside = [self._new(value) for value in list(block.arguments)[1:]]
+        body = tuple(self._steps(block))
+        yielded = list(block.operations[len(block.operations) - 1].operands)
+        carried = tuple(
+            Carried(self._numbers[before], within, self._numbers[last], self._new(after))
+            for before, within, last, after in zip(
+                initial, inside, yielded, op.results, strict=True
+            )
+        )
+        return Loop(op, carried, body)
+
+    def _step(self, op: ir.Operation) -> list[Step]:
+        row = meaning(op)
+        if row is None:
+            raise TypeError(f"memory of '{op.name}' is not planned: no operation of the dialect")
+        if op.name == "spyre.empty":
+            number = self._new(op.results[0])
+            self.owners.append((op.results[0], number))
+            return [Empty(number)]
+        if op.name == "spyre.insert_slice":
+            source, destination = (self._numbers[op.operands[i]] for i in (0, 1))
+            window = _window(op, 2)
+            result = self._new(op.results[0])
+            return [Update(op, source, destination, result, window, direct=in_place(op))]
+        if row.tiling == "view":
+            source = self._numbers[op.operands[0]]
+            part = op.name == "spyre.slice"
+            result = self._new(op.results[0])
+            return [View(source, result, part, _window(op, 1) if part else None)]
+        reads = [value for value in op.operands if _is_tensor(value)]
+        steps: list[Step] = []
+        for result in op.results:
+            number = self._new(result)
+            self.owners.append((result, number))
+            steps.append(
+                Compute(
+                    op,
+                    tuple(self._numbers[value] for value in reads),
+                    number,
+                    tuple(self._numbers[v] for v in reads if _in_step(row.tiling, v, result)),
+                )
+            )
+        return steps
+
+    def insertion_point(self, copy: Copy) -> ir.InsertionPoint:
+        """Where a copy stands: before its step, at the end of a loop's body, or at the end of the function."""
+        if copy.key is None:
+            return ir.InsertionPoint(self.end)
+        op: ir.Operation = copy.key
+        if copy.at_end:
+            return ir.InsertionPoint.at_block_terminator(op.regions[0].blocks[0])
+        return ir.InsertionPoint(op)
+
+    def substitute(self, copy: Copy, new: ir.Value) -> None:
+        """Lets the step that the copy is for use the copy."""
+        user: ir.Operation = self.end if copy.key is None else copy.key
+        if copy.at_end:
+            block = user.regions[0].blocks[0]
+            user = block.operations[len(block.operations) - 1].operation
+        for number, value in enumerate(user.operands):
+            if value == self.values[copy.source]:
+                user.operands[number] = new
+
+
+def _is_tensor(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType)
+
+
+def _window(op: ir.Operation, first: int) -> Hashable:
+    """Equal for equal windows: literal offsets, index values and the shape of the piece."""
+    offsets = tuple(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    piece = op.results[0] if op.name == "spyre.slice" else op.operands[0]
+    return offsets, tuple(list(op.operands)[first:]), tuple(piece.type.shape)
+
+
+def _in_step(tiling: str, read: ir.Value, result: ir.Value) -> bool:
+    """Whether the result may lie over this read: elementwise, of the same shape and layout."""
+    return tiling == "pointwise" and read.type == result.type

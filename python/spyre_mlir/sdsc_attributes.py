@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The SDSC model between plain values and the IR: `sdscbundle.sdsc` operations and the bundle function."""
+
+from __future__ import annotations
+
+from spyre_mlir import ir
+from spyre_mlir.dialects import sdscbundle
+from spyre_mlir.sdsc.model import (
+    POOL,
+    Axis,
+    Bundle,
+    Constant,
+    Cut,
+    Dim,
+    Hbm,
+    Loop,
+    Lx,
+    Mask,
+    Operand,
+    PoolBuffer,
+    Sdsc,
+)
+
+FUNCTION = "sdsc_bundle"
+"""Name of the function that runs a bundle; the backend looks for it."""
+
+
+def _i64(value: int) -> ir.Attribute:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def _texts(values: tuple[str, ...]) -> ir.ArrayAttr:
+    return ir.ArrayAttr.get([ir.StringAttr.get(value) for value in values])
+
+
+def _operand(operand: Operand) -> ir.DictAttr:
+    if isinstance(operand.place, Lx):
+        raise TypeError("the scratchpad has no place in the IR")
+    buffer = operand.place.buffer
+    kind, number = ("pool", 0) if buffer == POOL else ("argument", buffer)
+    return ir.DictAttr.get(
+        {
+            "axes": _texts(tuple(axis.dim for axis in operand.axes)),
+            "standing": _texts(tuple(axis.dim for axis in operand.axes if not axis.iterates)),
+            "gaps": ir.DenseI64ArrayAttr.get([axis.gap for axis in operand.axes]),
+            "stick": ir.StringAttr.get(operand.stick),
+            "format": ir.StringAttr.get(operand.format),
+            "place": ir.PlaceAttr.get(kind, number, operand.place.offset),
+            "advances": ir.DenseI64ArrayAttr.get(list(operand.place.advances)),
+        }
+    )
+
+
+def write_sdsc(sdsc: Sdsc, name: str) -> ir.Operation:
+    """The operation `sdscbundle.sdsc @name` at the current insertion point."""
+    cut = [part for label, count in sdsc.cut for part in (ir.StringAttr.get(label), _i64(count))]
+    constants = [
+        ir.ArrayAttr.get([ir.StringAttr.get(c.name), ir.StringAttr.get(c.format), _i64(c.bits)])
+        for c in sdsc.constants
+    ]
+    masks = [
+        ir.ArrayAttr.get([ir.StringAttr.get(m.dim), _i64(m.valid), _i64(m.pad)]) for m in sdsc.mask
+    ]
+    op = sdscbundle.SdscOp(
+        name,
+        sdsc.function,
+        sdsc.unit,
+        _texts(tuple(dim.label for dim in sdsc.dims)),
+        ir.DenseI64ArrayAttr.get([dim.extent for dim in sdsc.dims]),
+        ir.ArrayAttr.get(cut),
+        ir.ArrayAttr.get([_operand(operand) for operand in sdsc.operands]),
+    )
+    if sdsc.reads_output:
+        op.attributes["reads_output"] = ir.BoolAttr.get(True)
+    if constants:
+        op.attributes["constants"] = ir.ArrayAttr.get(constants)
+    if masks:
+        op.attributes["mask"] = ir.ArrayAttr.get(masks)
+    return op.operation
+
+
+def _read_operand(attribute: ir.DictAttr) -> Operand:
+    standing = {label.value for label in attribute["standing"]}
+    axes = tuple(
+        Axis(label.value, label.value not in standing, gap)
+        for label, gap in zip(attribute["axes"], attribute["gaps"], strict=True)
+    )
+    place = attribute["place"]
+    buffer = POOL if place.kind == "pool" else place.index
+    hbm = Hbm(buffer, place.offset, tuple(attribute["advances"]))
+    return Operand(axes, attribute["stick"].value, attribute["format"].value, hbm)
+
+
+def read_sdsc(op: ir.Operation) -> Sdsc:
+    """An `sdscbundle.sdsc` operation as a value."""
+    given = op.attributes
+    parts = list(given["cut"])
+    cut: Cut = tuple(
+        (label.value, count.value) for label, count in zip(parts[::2], parts[1::2], strict=True)
+    )
+    return Sdsc(
+        given["function"].value,
+        given["unit"].value,
+        tuple(
+            Dim(label.value, extent)
+            for label, extent in zip(given["labels"], given["extents"], strict=True)
+        ),
+        tuple(_read_operand(operand) for operand in given["operands"]),
+        cut,
+        "reads_output" in given and given["reads_output"].value,
+        tuple(
+            Constant(name.value, format.value, bits.value)
+            for name, format, bits in (given["constants"] if "constants" in given else ())
+        ),
+        tuple(
+            Mask(dim.value, valid.value, pad.value)
+            for dim, valid, pad in (given["mask"] if "mask" in given else ())
+        ),
+    )
+
+
+def read_bundle(module: ir.Module | ir.Operation) -> Bundle:
+    """The bundle of a lowered module. ValueError if the module is not lowered."""
+    body = module.operation.regions[0].blocks[0]
+    sdscs: dict[str, Sdsc] = {}
+    functions = []
+    for op in body.operations:
+        if op.operation.name == "sdscbundle.sdsc":
+            sdscs[op.attributes["sym_name"].value] = read_sdsc(op.operation)
+        elif op.operation.name == "func.func" and op.attributes["sym_name"].value == FUNCTION:
+            functions.append(op.operation)
+    if len(functions) != 1:
+        raise ValueError(
+            f"the module has {len(functions)} functions @{FUNCTION}; lower it to a bundle first"
+        )
+    block = functions[0].regions[0].blocks[0]
+    pools = [
+        op.attributes["size"].value
+        for op in block.operations
+        if op.operation.name == "sdscbundle.device_mem_allocate"
+    ]
+    pool = PoolBuffer(pools[0]) if pools else None
+    return Bundle(_nodes(block, sdscs), pool)
+
+
+def _nodes(block: ir.Block, sdscs: dict[str, Sdsc]) -> tuple[Sdsc | Loop, ...]:
+    nodes: list[Sdsc | Loop] = []
+    for operation in block.operations:
+        op = operation.operation
+        if op.name == "sdscbundle.launch":
+            nodes.append(sdscs[op.attributes["sdsc"].value])
+        elif op.name == "scf.for":
+            trips = op.operands[1].owner.attributes["value"].value
+            nodes.append(Loop(trips, _nodes(op.regions[0].blocks[0], sdscs)))
+    return tuple(nodes)
