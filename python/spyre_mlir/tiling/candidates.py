@@ -131,9 +131,7 @@ def _why_fixed(dim: Dim, reductions: bool) -> str | None:
     return None
 
 
-def constraints_of(
-    kernel: Kernel, limit: int, compact: Collection[str]
-) -> tuple[Constraint, ...]:
+def constraints_of(kernel: Kernel, limit: int, compact: Collection[str]) -> tuple[Constraint, ...]:
     """The spans over `limit` bytes of the untiled kernel: what is written first, then the operands in order.
 
     `compact` names the buffers that are not full size: each holds one tile."""
@@ -146,9 +144,7 @@ def constraints_of(
         elif rounded is None:
             for span in spans(access, extents):
                 if span.bytes > limit or not span.exact:
-                    found.append(
-                        _constraint(access, span.device_dim, span.extent, extents, limit)
-                    )
+                    found.append(_constraint(access, span.device_dim, span.extent, extents, limit))
         else:
             found += _rounded_constraints(access, extents, rounded, limit)
     if len(found) > 1:
@@ -233,12 +229,23 @@ def monotone(expression: Expression, unit: int) -> bool:
     if len(expression.terms) != 1:
         return expression.is_linear
     atom, _ = expression.terms[0]
-    return type(atom) is str or _aligned_division(atom) is not None and unit % _divisor(atom) == 0
+    if type(atom) is str:
+        return True
+    divisor = _aligned_division(atom)
+    return divisor is not None and unit % divisor == 0
 
 
-def _divisor(atom: object) -> int:
-    found = _aligned_division(atom)
-    return found if found is not None else 0
+def largest_tile(expression: Expression, bound: int) -> int | None:
+    """The largest tile in elements whose reach is at most `bound`, for a tile that `monotone` allows; None if that has
+    no closed form."""
+    if len(expression.terms) != 1:
+        return None
+    atom, coefficient = expression.terms[0]
+    steps = bound // abs(coefficient) + 1
+    if type(atom) is str:
+        return steps
+    divisor = _aligned_division(atom)
+    return None if divisor is None else steps * divisor
 
 
 def _aligned_division(atom: object) -> int | None:

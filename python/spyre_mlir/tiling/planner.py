@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
@@ -12,6 +13,9 @@ from spyre_mlir.kernels import Kernel
 from spyre_mlir.tiling.candidates import Axis, Constraint, axes_of, constraints_of
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.tiling.search import Choice, Remainders, exact_sizes, search
+from spyre_mlir.tiling.seed_policy import Caps, plan_seed
+
+Policy = Literal["default", "seed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Options:
     max_dims: int = 3
     remainder: Remainders = "fallback"
     reductions: bool = False
+    policy: Policy = "default"
 
 
 DEFAULT = Options()
@@ -45,7 +50,11 @@ def skipped(kernel: Kernel) -> str | None:
 
 
 def plan_tiles(
-    kernel: Kernel, options: Options = DEFAULT, *, compact: Collection[str] = ()
+    kernel: Kernel,
+    options: Options = DEFAULT,
+    *,
+    compact: Collection[str] = (),
+    given: Mapping[str, int] | None = None,
 ) -> TilePlan | None:
     """The cheapest plan under which every span is within the limit; None if no tiling is needed, or the kernel is
     `skipped`.
@@ -55,26 +64,53 @@ def plan_tiles(
     dim, SPY043 a stick alone is over the limit, SPY044 the search gave up."""
     if not options.enabled or skipped(kernel) is not None:
         return None
+    if options.policy == "seed":
+        caps = Caps(options.span_limit, options.count_cap, options.max_dims)
+        return plan_seed(kernel, caps)
     constraints = constraints_of(kernel, options.span_limit, compact)
-    if not constraints:
+    if not constraints and not given:
         return None
     axes = axes_of(kernel, reductions=options.reductions)
-    choice = find(axes, constraints, options)
-    if choice is None:
-        raise refusal(kernel, axes, constraints, options)
-    if not choice.tiles:
+    tiles = dict(given or {})
+    if tiles:
+        constraints, axes = _with_given(constraints, axes, tiles)
+    choice = find(axes, constraints, options, tiles) if constraints else None
+    if choice is None and constraints:
+        raise refusal(kernel, axes, constraints, options, tiles)
+    tiles.update(choice.tiles if choice else {})
+    if not tiles:
         return None
-    return TilePlan(levels_of(axes, choice.tiles), reason=reason_of(constraints))
+    return TilePlan(levels_of(axes, tiles), reason=reason_of(constraints))
+
+
+def _with_given(
+    constraints: Sequence[Constraint], axes: Mapping[str, Axis], given: Mapping[str, int]
+) -> tuple[tuple[Constraint, ...], dict[str, Axis]]:
+    """What remains to be bounded once some axes are cut; those are not cut again."""
+    domains = {name: axis.domain for name, axis in axes.items()}
+    tiles = {**domains, **given}
+    left = tuple(c for c in constraints if not c.holds(tiles, domains))
+    fixed = {
+        name: replace(axis, why_fixed="its tile is given") if name in given else axis
+        for name, axis in axes.items()
+    }
+    return left, fixed
 
 
 def find(
-    axes: Mapping[str, Axis], constraints: Sequence[Constraint], options: Options
+    axes: Mapping[str, Axis],
+    constraints: Sequence[Constraint],
+    options: Options,
+    given: Mapping[str, int] | None = None,
 ) -> Choice | None:
     """`search` under these options: parallel dims first, and reduction dims too only where those do not suffice."""
     parallel = axes
     if options.reductions:
         parallel = {
-            name: axis if not axis.reduction else _fixed(axis) for name, axis in axes.items()
+            name: replace(axis, why_fixed=axis.why_fixed or "it is a reduction dim")
+            if axis.reduction
+            else axis
+            for name, axis in axes.items()
         }
     for allowed in (parallel, axes) if options.reductions else (axes,):
         found = search(
@@ -83,15 +119,11 @@ def find(
             cap=options.count_cap,
             max_dims=options.max_dims,
             remainder=options.remainder,
+            given=given or {},
         )
         if found is not None:
             return found
     return None
-
-
-def _fixed(axis: Axis) -> Axis:
-    why = axis.why_fixed or "it is a reduction dim"
-    return Axis(axis.symbol, axis.extent, axis.unit, axis.units, True, axis.number, why)
 
 
 def levels_of(axes: Mapping[str, Axis], tiles: Mapping[str, int]) -> tuple[Level, ...]:
@@ -117,18 +149,21 @@ def refusal(
     axes: Mapping[str, Axis],
     constraints: Sequence[Constraint],
     options: Options,
+    given: Mapping[str, int],
 ) -> Refusal:
-    """Why no plan exists: each span that stays over the limit, by how much, and why no cut of its dims helps."""
-    finest = {n: a.domain if a.why_fixed else _finest(a, options) for n, a in axes.items()}
+    """Why no plan exists: each span that stays over the limit, by how much, and why no cut of its
+    dims helps."""
     domains = {name: axis.domain for name, axis in axes.items()}
+    finest = {n: a.domain if a.why_fixed else _finest(a, options) for n, a in axes.items()}
+    finest.update(given)
     stuck = [c for c in constraints if not c.holds(finest, domains)] or list(constraints)
     notes = []
     for constraint in stuck:
         over = constraint.bytes - options.span_limit
         notes.append(
-            f"{constraint.access.label}, device dim {constraint.device_dim}: {constraint.extent} steps of "
-            f"{constraint.stride_bytes} bytes span {constraint.bytes} bytes, {over} over the limit of "
-            f"{options.span_limit}"
+            f"{constraint.access.label}, device dim {constraint.device_dim}: {constraint.extent} "
+            f"steps of {constraint.stride_bytes} bytes span {constraint.bytes} bytes, {over} over "
+            f"the limit of {options.span_limit}"
         )
         notes += [_why(axes[name], finest, options) for name in _symbols(constraint)]
         least = constraint.bytes_at(finest, domains)
@@ -136,13 +171,16 @@ def refusal(
             notes.append(f"cut as finely as can be, it still spans {least} bytes")
     code, what = _code([axes[n] for c in stuck for n in _symbols(c)])
     title = kernel.label or kernel.name
-    return Refusal(code, f"{title}: {what}", notes=tuple(notes), remedy=_remedy(code, options))
+    return Refusal(
+        code,
+        f"{title}: {what}",
+        notes=tuple(dict.fromkeys(notes)),
+        remedy=_remedy(code, options),
+    )
 
 
 def _symbols(constraint: Constraint) -> list[str]:
-    names = {
-        name: None for part in constraint.coordinates for s in part for name in s.symbols
-    }
+    names = {name: None for part in constraint.coordinates for s in part for name in s.symbols}
     return sorted(names)
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX
-from spyre_mlir.tiling.candidates import Axis, Constraint, Summand, monotone
+from spyre_mlir.tiling.candidates import Axis, Constraint, Summand, largest_tile, monotone
 
 Remainders = Literal["never", "fallback", "always"]
 
@@ -26,9 +26,16 @@ FULL_LIST = 4096
 STEP_BUDGET = 200_000
 """Partial choices that one search may visit."""
 
-EXACT, REMAINDER, EXACT_MANY, REMAINDER_MANY = range(4)
-"""Tiers of tile sizes, tried in this order for each axis: exact divisors with few tiles, any size with few tiles, exact
-divisors with as many tiles as the loop counter allows, any size."""
+EXACT, REMAINDER, EXACT_MANY, MANY = range(4)
+"""Tiers of tile sizes: exact divisors with few tiles, any size with few tiles, and both with as many tiles as the loop
+counter allows. Exactness is preferred among few tiles; beyond the cap the cheapest size wins."""
+
+TIERS: dict[Remainders, tuple[int, ...]] = {
+    "never": (EXACT, EXACT_MANY),
+    "fallback": (EXACT, REMAINDER, MANY),
+    "always": (REMAINDER, MANY),
+}
+"""The tiers that an axis may use, in the order in which they are tried."""
 
 Size = tuple[int, int]
 """(tiles, units per tile)."""
@@ -87,7 +94,8 @@ class _Axis:
     shared: list[Constraint]
     domains: Mapping[str, int]
     base: dict[str, int]
-    lists: dict[tuple[int, int], tuple[Size, ...]] = field(default_factory=dict)
+    cap: int
+    lists: dict[int, tuple[Size, ...]] = field(default_factory=dict)
 
     @property
     def monotone(self) -> bool:
@@ -103,27 +111,27 @@ class _Axis:
         self.base[self.axis.symbol] = units * self.axis.unit
         return all(c.holds(self.base, self.domains) for c in self.own)
 
-    def sizes(self, tier: int, cap: int) -> tuple[Size, ...]:
+    def sizes(self, tier: int) -> tuple[Size, ...]:
         """The tile sizes of a tier that satisfy the axis' own constraints, by rising count."""
-        key = (tier, cap)
-        if key not in self.lists:
-            self.lists[key] = self._sizes(tier, cap)
-        return self.lists[key]
+        if tier not in self.lists:
+            self.lists[tier] = self._sizes(tier)
+        return self.lists[tier]
 
-    def _sizes(self, tier: int, cap: int) -> tuple[Size, ...]:
-        cap = min(cap if tier < EXACT_MANY else LOOP_TRIPS_MAX, LOOP_TRIPS_MAX)
+    def _sizes(self, tier: int) -> tuple[Size, ...]:
+        cap = min(self.cap, LOOP_TRIPS_MAX) if tier < EXACT_MANY else LOOP_TRIPS_MAX
         units = self.axis.units
         exact = tier in (EXACT, EXACT_MANY)
         if not self.monotone:
             found = exact_sizes(units, cap) if exact else self._any_size(cap)
             return tuple([size for size in found if self.fits(size[1])])
         largest = self._largest()
-        if exact:
-            return tuple([size for size in exact_sizes(units, cap) if size[1] <= largest])
-        if largest == 0:
+        if largest == 0 or -(-units // largest) > cap:
             return ()
-        balanced = balanced_sizes(units, cap, largest)
         # Larger counts only cost more, unless other constraints ask for them.
+        if exact:
+            kept = [size for size in exact_sizes(units, cap) if size[1] <= largest]
+            return tuple(kept if self.shared else kept[:1])
+        balanced = balanced_sizes(units, cap, largest)
         return tuple(balanced if self.shared else islice(balanced, 1))
 
     def _any_size(self, cap: int) -> Iterator[Size]:
@@ -141,10 +149,19 @@ class _Axis:
         yield from sorted((count, tile) for tile, count in sizes.items())
 
     def _largest(self) -> int:
-        """The largest tile in units that fits, by bisection; 0 if none does."""
-        if not self.own or self.fits(self.axis.units):
-            return self.axis.units
+        """The largest tile in units that fits, by closed form or bisection; 0 if none does."""
         low, high = 0, self.axis.units
+        for constraint in self.own:
+            if constraint.compact or len(constraint.coordinates[0]) > 1:
+                break
+            elements = largest_tile(constraint.coordinates[0][0].expression, constraint.bound)
+            if elements is None:
+                break
+            high = min(high, elements // self.axis.unit)
+        else:
+            return high
+        if self.fits(high):
+            return high
         while high - low > 1:
             middle = (low + high) // 2
             if self.fits(middle):
@@ -161,25 +178,6 @@ def _touching(constraint: Constraint, symbol: str) -> Iterator[Summand]:
                 yield summand
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """One attempt: the tiers that an axis may use, in order, and how many axes may be cut."""
-
-    tiers: tuple[int, ...]
-    max_dims: int
-
-
-def stages(remainder: Remainders, max_dims: int) -> tuple[Stage, ...]:
-    """First exact divisors within the caps; then, instead of refusing, the rest tier by tier; then more dims."""
-    first = (REMAINDER,) if remainder == "always" else (EXACT,)
-    tiers = {
-        "never": (EXACT, EXACT_MANY),
-        "fallback": (EXACT, REMAINDER, EXACT_MANY, REMAINDER_MANY),
-        "always": (REMAINDER, REMAINDER_MANY),
-    }[remainder]
-    return Stage(first, max_dims), Stage(tiers, max_dims), Stage(tiers, 1 << 30)
-
-
 def search(
     axes: Mapping[str, Axis],
     constraints: Sequence[Constraint],
@@ -187,31 +185,38 @@ def search(
     cap: int,
     max_dims: int,
     remainder: Remainders,
+    given: Mapping[str, int],
 ) -> Choice | None:
     """The cheapest choice under which every constraint holds, or None.
 
-    Axes whose spans overflow untiled are cut; others of the same constraints only if that fails. An axis takes a higher
-    tier only if no size of a lower one makes any choice fit; axes decide in the order of their spans. Raises Refusal
-    SPY044 where the budget does not suffice to decide."""
+    First within the caps; then, instead of refusing, with the further tiers; then with any number of axes. Axes whose
+    spans overflow untiled are cut; others of the same constraints only if that fails. An axis takes a further tier only
+    if no size of an earlier one makes any choice fit; axes decide in the order of their spans. Raises Refusal SPY044
+    where the budget does not suffice to decide."""
+    distinct = _distinct(constraints)
     order = _by_span(axes, constraints)
-    everything = order + [
-        name
-        for name in axes
-        if name not in order
-        and axes[name].why_fixed is None
-        and any(_touching_any(c, name) for c in constraints)
-    ]
-    for stage in stages(remainder, max_dims):
-        found = _attempt(axes, constraints, order, stage, cap)
-        if found is None and len(everything) > len(order):
-            found = _attempt(axes, constraints, everything, stage, cap)
-        if found is not None:
-            return found
+    touched = {s for c in distinct for part in c.coordinates for x in part for s in x.symbols}
+    others = [n for n, a in axes.items() if n in touched and n not in order and not a.why_fixed]
+    problems = [_problem(axes, distinct, order, cap, given)]
+    if others:
+        problems.append(_problem(axes, distinct, order + others, cap, given))
+    tiers = TIERS[remainder]
+    for allowed, dims in ((tiers[:1], max_dims), (tiers, max_dims), (tiers, len(axes))):
+        for problem in problems:
+            found = problem.solve(allowed, dims) if problem is not None else None
+            if found is not None:
+                return found
     return None
 
 
-def _touching_any(constraint: Constraint, symbol: str) -> bool:
-    return any(True for _ in _touching(constraint, symbol))
+def _distinct(constraints: Sequence[Constraint]) -> list[Constraint]:
+    """The constraints without those that bound the same reaches as much or less."""
+    kept: dict[tuple[tuple[tuple[Summand, ...], ...], bool], Constraint] = {}
+    for constraint in constraints:
+        key = (constraint.coordinates, constraint.compact)
+        if key not in kept or constraint.bound < kept[key].bound:
+            kept[key] = constraint
+    return list(kept.values())
 
 
 def _by_span(axes: Mapping[str, Axis], constraints: Sequence[Constraint]) -> list[str]:
@@ -224,78 +229,78 @@ def _by_span(axes: Mapping[str, Axis], constraints: Sequence[Constraint]) -> lis
     return sorted(spans, key=lambda name: -spans[name])
 
 
-def _attempt(
+def _problem(
     axes: Mapping[str, Axis],
     constraints: Sequence[Constraint],
     order: Sequence[str],
-    stage: Stage,
     cap: int,
-) -> Choice | None:
+    given: Mapping[str, int],
+) -> _Problem | None:
+    """The constraints sorted by the axes that they bind; None if one can never hold."""
     domains = {name: axis.domain for name, axis in axes.items()}
-    free = set(order)
+    tiles = {**domains, **given}
     own: dict[str, list[Constraint]] = {name: [] for name in order}
-    shared: list[Constraint] = []
-    products: list[tuple[tuple[Summand, ...], ...]] = []
+    shared: list[tuple[set[str], Constraint]] = []
     for constraint in constraints:
-        if constraint.compact:
-            # Constraints of one compact tile bound the same product.
-            if constraint.coordinates in products:
-                continue
-            products.append(constraint.coordinates)
-        names = free & {s for c in constraint.coordinates for part in c for s in part.symbols}
-        if not names:
-            if not constraint.holds(domains, domains):
-                return None
-        elif len(names) == 1:
+        names = {s for c in constraint.coordinates for part in c for s in part.symbols}
+        names.intersection_update(order)
+        if len(names) > 1:
+            shared.append((names, constraint))
+        elif names:
             own[names.pop()].append(constraint)
-        else:
-            shared.append(constraint)
+        elif not constraint.holds(tiles, domains):
+            return None
     working = [
-        _Axis(axes[n], own[n], [c for c in shared if _touching_any(c, n)], domains, dict(domains))
+        _Axis(axes[n], own[n], [c for names, c in shared if n in names], domains, dict(tiles), cap)
         for n in order
     ]
-    solver = _Solver(working, shared, domains, cap, stage.max_dims)
-    tiers = [stage.tiers[-1]] * len(order)
-    if len(stage.tiers) > 1:
-        if solver.cheapest(tiers, any_choice=True) is None:
-            return None
-        for position in range(len(order)):
-            for tier in stage.tiers:
-                tiers[position] = tier
-                if tier == stage.tiers[-1] or solver.cheapest(tiers, any_choice=True):
-                    break
-    return solver.cheapest(tiers)
+    return _Problem(working, [c for _, c in shared], domains, tiles)
 
 
-class _Solver:
-    """Branch and bound over the tile sizes of the axes."""
+class _Problem:
+    """Axes and constraints, solved by branch and bound over the tile sizes."""
 
     def __init__(
         self,
         axes: list[_Axis],
         shared: list[Constraint],
         domains: Mapping[str, int],
-        cap: int,
-        max_dims: int,
+        uncut: Mapping[str, int],
     ) -> None:
-        self.axes, self.shared, self.domains = axes, shared, domains
-        self.cap, self.max_dims = cap, max_dims
+        self.axes, self.shared, self.domains, self.uncut = axes, shared, domains, uncut
+        self.max_dims = len(axes)
         self.steps = 0
+
+    def solve(self, tiers: Sequence[int], max_dims: int) -> Choice | None:
+        """The cheapest choice with the earliest tiers that make one fit."""
+        self.max_dims = max_dims
+        taken = [tiers[-1]] * len(self.axes)
+        if len(tiers) > 1:
+            if self.shared and self.cheapest(taken, any_choice=True) is None:
+                return None
+            for position, axis in enumerate(self.axes):
+                for tier in tiers:
+                    taken[position] = tier
+                    if axis.sizes(tier) and (
+                        not self.shared or self.cheapest(taken, any_choice=True)
+                    ):
+                        break
+        return self.cheapest(taken)
 
     def cheapest(self, tiers: Sequence[int], *, any_choice: bool = False) -> Choice | None:
         """The cheapest choice from these tiers, or the first one found."""
-        lists = [axis.sizes(tier, self.cap) for axis, tier in zip(self.axes, tiers, strict=True)]
+        lists = [axis.sizes(tier) for axis, tier in zip(self.axes, tiers, strict=True)]
         if not all(lists):
             return None
         first = [sizes[0] for sizes in lists]
-        tiles = dict(self.domains)
-        tiles.update(self._tiles(first))
-        if sum(count > 1 for count, _ in first) > self.max_dims:
+        if sum([count > 1 for count, _ in first]) > self.max_dims:
             return None  # every axis needs at least its first count
+        if not self.shared:
+            return self._choice(first)
+        tiles = dict(self.uncut)
+        tiles.update(self._tiles(first))
         if all(c.holds(tiles, self.domains) for c in self.shared):
             return self._choice(first)
-        if not self.shared:
-            return None
         return self._branch(lists, any_choice)
 
     def _tiles(self, sizes: Sequence[Size]) -> dict[str, int]:
@@ -310,13 +315,13 @@ class _Solver:
         tiles = self._tiles(sizes)
         return Choice(
             {axis.axis.symbol: tiles[axis.axis.symbol] for axis in cut},
-            (prod(counts), len(cut), max(counts), counts),
+            (prod(counts), len(cut), max(counts, default=1), counts),
         )
 
     def _branch(self, lists: list[tuple[Size, ...]], any_choice: bool) -> Choice | None:
         """Depth first in the order of the axes; the last axis takes its first size that fits."""
         best: list[Choice] = []
-        tiles = dict(self.domains)
+        tiles = dict(self.uncut)
         last = len(lists) - 1
         least = [1] * (last + 2)  # product of the smallest counts from an axis on
         for position in range(last, -1, -1):
@@ -354,7 +359,7 @@ class _Solver:
         """Takes a full choice if it fits and is cheaper; says whether it fits."""
         if sum([count > 1 for count, _ in chosen]) > self.max_dims:
             return False
-        if not all([c.holds(tiles, self.domains) for c in self.shared]):
+        if not all(c.holds(tiles, self.domains) for c in self.shared):
             return False
         choice = self._choice(chosen)
         if not best or choice.cost < best[0].cost:
@@ -379,8 +384,7 @@ class _Solver:
             )
         return found
 
-    def _possible(self, tiles: dict[str, int], smallest: Mapping[str, int]) -> bool:
+    def _possible(self, tiles: Mapping[str, int], smallest: Mapping[str, int]) -> bool:
         """Whether the shared constraints hold if the axes still open are cut as finely as they can be."""
-        trial = tiles | smallest
-        return all([c.holds(trial, self.domains) for c in self.shared])
-
+        trial = {**tiles, **smallest}
+        return all(c.holds(trial, self.domains) for c in self.shared)
