@@ -9,7 +9,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_PUBLIC: dict[str, str] = {}
+_PUBLIC: dict[str, str] = {
+    "Bundle": "spyre_mlir.compiler",
+    "compile": "spyre_mlir.compiler",
+    "run": "spyre_mlir.interpreter",
+}
 """Public name -> module that defines it, loaded on first use."""
 
 __all__ = sorted(_PUBLIC)

@@ -16,8 +16,10 @@ import sys
 from typing import Any
 
 COMMANDS = {
+    "compile": "compile a program into an SDSC bundle",
     "doctor": "say whether this installation works, and what is wrong with it",
     "run": "run a function with the reference interpreter",
+    "validate": "check a bundle folder, ours or not",
 }
 """Command, which is also the name of its module, -> what it does."""
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`compile`: from a program in the dialect spyre to its bundle."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spyre_mlir import ir, passmanager
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.sdsc import model
+from spyre_mlir.sdsc.write import files, write
+from spyre_mlir.sdsc_attributes import read_bundle
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A compiled program.
+
+    `model` says what the bundle means; `constants` gives the values of parameters that the compiler added behind the
+    user's, by parameter number."""
+
+    model: model.Bundle
+    span_limit: int = SPAN_LIMIT_BYTES
+    constants: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Name of each file -> its text."""
+        return files(self.model)
+
+    def write(self, folder: str | os.PathLike[str], *, replace: bool = False) -> None:
+        """Writes the files into a folder of their own, complete or not at all.
+
+        `replace` overwrites a bundle that is there. Refusal SPY170 if the folder holds anything else; OSError as the
+        file system raises it."""
+        write(self.model, folder, limit=self.span_limit, replace=replace)
+
+
+def compile(
+    program: str | os.PathLike[str] | ir.Module,
+    *,
+    cores: int = CORES,
+    span_limit: int = SPAN_LIMIT_BYTES,
+    plan: bool = True,
+) -> Bundle:
+    """Compiles a module, the text of one (str) or a file (a path object), through the pipeline `spyre-to-sdsc`.
+
+    `cores` to divide over; `span_limit` in bytes; `plan`: whether operations that reach too far are tiled. A module
+    given is not changed. Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused,
+    OSError if the file cannot be read."""
+    if isinstance(program, ir.Module):
+        with program.context:
+            return _compile(program.operation.clone(), cores, span_limit, plan)
+    with ir.Context():
+        if isinstance(program, str):
+            module = ir.Module.parse(program)
+        else:
+            open(program, "rb").close()  # says why it cannot be read, where MLIR would not
+            module = ir.Module.parseFile(os.fspath(program))
+        return _compile(module.operation, cores, span_limit, plan)
+
+
+def _compile(module: ir.Operation, cores: int, span_limit: int, plan: bool) -> Bundle:
+    pipeline = (
+        f"builtin.module(spyre-to-sdsc{{cores={cores} span-limit={span_limit} "
+        f"plan={'true' if plan else 'false'}}})"
+    )
+    passmanager.run(passmanager.parse(pipeline), module)
+    return Bundle(read_bundle(module), span_limit)
