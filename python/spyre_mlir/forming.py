@@ -8,33 +8,13 @@ for our own pipeline is `aligned_operation`, for the reference compiler's specs
 `spyre_mlir.opspecs`. (Rules: observed output of the reference compiler; the tests compare with its
 bundles.)
 
-Proposal for the structured operation `sdscbundle.sdsc`
-------------------------------------------------------
-One symbol operation at module level per SDSC, whose attributes are the fields of
-`spyre_mlir.sdsc.model.Sdsc`, nothing derived:
+An SDSC is compact: nothing in it grows with the number of cores. The start of core c's slice is
 
-    sdscbundle.sdsc @sdsc_0 function = "add" unit = sfp
-      dims [mb = 1639, x = 256, out = 64] cut [x = 4] {
-      operand axes [x, mb gap 6556, out] stick out format "SEN169_FP16" at argument 0
-      operand axes [x, mb gap 6556, out] stick out format "SEN169_FP16" at argument 1
-      operand axes [x, mb gap 6556, out] stick out format "SEN169_FP16" at argument 2
-    }
-
-`axes` run from inner to outer; `mb stands` marks an axis that does not iterate. `at` is
-`argument N`, `pool` or `lx`, each with `+ BYTES`, and `advances [A, B]` where enclosing loops move
-it. Optional: `reads_output`, `mask [out = 100 + 28]`, `constants [...]`. Its size does not depend
-on the number of cores: with `cut` and the axes, the start of core c is
-
-    start + sum over cut dims of slice(c, dim) * (extent / slices) * stride(dim),
+    place + sum over dims of slice(c, dim) * (extent / slices) * stride(dim)
 
 stride(dim) being 128 bytes times the sizes (extent + gap, in sticks for the stick dim) of the axes
-inside it. The bundle function calls it by symbol, with base addresses as operands:
-
-    scf.for %i = %c0 to %c5 step %c1 {
-      sdscbundle.sdsc_execute @sdsc_0(%arg_0, %arg_1, %arg_2)
-    }
-
-so that advances and core offsets stay in the attributes until the writer expands them.
+inside it. The operation `sdscbundle.sdsc` holds the same facts as attributes; the bundle writer
+expands them.
 """
 
 from __future__ import annotations
