@@ -66,8 +66,11 @@ def _attribute(place: Place, reader: ProgramReader) -> ir.PlaceAttr:
 
 
 def _insert(copy: Copy, plan: MemoryPlan, reader: ProgramReader) -> None:
-    source = reader.values[copy.source]
-    with reader.insertion_point(copy), source.location if hasattr(source, "location") else ir.Location.unknown():
+    source = reader.source(copy)
+    with (
+        reader.insertion_point(copy),
+        source.location if hasattr(source, "location") else ir.Location.unknown(),
+    ):
         new = spyre.IdentityOp(source.type, source)
     new.operation.attributes[PLACE] = _attribute(plan.places[copy.target], reader)
     reader.substitute(copy, new.result)

@@ -10,6 +10,12 @@ from spyre_mlir.memory import Carried, Compute, Copy, Empty, Loop, Program, Step
 from spyre_mlir.operations import layout_of, meaning
 from spyre_mlir.properties import in_place
 
+LOOP_BOUNDS = 3
+"""Operands of a loop before the values that it carries: from, to, step."""
+
+DESTINATION = 1
+"""The operand of an insertion that is written into."""
+
 
 class ProgramReader:
     """Numbers the tensors of a function and lists its steps.
@@ -23,6 +29,7 @@ class ProgramReader:
         self.owners: list[tuple[ir.Value, int]] = []
         self._numbers: dict[ir.Value, int] = {}
         self._sizes: dict[int, int] = {}
+        self._made: dict[int, ir.Value] = {}
         block = function.regions[0].blocks[0]
         arguments = tuple(self._new(a) for a in block.arguments if _is_tensor(a))
         self.buffers = len(arguments)
@@ -50,7 +57,7 @@ class ProgramReader:
 
     def _loop(self, op: ir.Operation) -> Loop:
         block = op.regions[0].blocks[0]
-        initial = list(op.operands)[3:]
+        initial = list(op.operands)[LOOP_BOUNDS:]
         inside = [self._new(value) for value in list(block.arguments)[1:]]
         body = tuple(self._steps(block))
         yielded = list(block.operations[len(block.operations) - 1].operands)
@@ -71,7 +78,7 @@ class ProgramReader:
             self.owners.append((op.results[0], number))
             return [Empty(number)]
         if op.name == "spyre.insert_slice":
-            source, destination = (self._numbers[op.operands[i]] for i in (0, 1))
+            source, destination = (self._numbers[op.operands[i]] for i in (0, DESTINATION))
             window = _window(op, 2)
             result = self._new(op.results[0])
             return [Update(op, source, destination, result, window, direct=in_place(op))]
@@ -104,15 +111,26 @@ class ProgramReader:
             return ir.InsertionPoint.at_block_terminator(op.regions[0].blocks[0])
         return ir.InsertionPoint(op)
 
+    def source(self, copy: Copy) -> ir.Value:
+        """What is copied: a value of the function, or what an earlier copy made."""
+        return self._made[copy.source] if copy.source < 0 else self.values[copy.source]
+
     def substitute(self, copy: Copy, new: ir.Value) -> None:
         """Lets the step that the copy is for use the copy."""
+        self._made[copy.target] = new
         user: ir.Operation = self.end if copy.key is None else copy.key
-        if copy.at_end:
+        number = copy.operand
+        if copy.key is None:
+            tensors = [i for i, value in enumerate(user.operands) if _is_tensor(value)]
+            number = tensors[copy.operand]
+        elif copy.at_end:
             block = user.regions[0].blocks[0]
             user = block.operations[len(block.operations) - 1].operation
-        for number, value in enumerate(user.operands):
-            if value == self.values[copy.source]:
-                user.operands[number] = new
+        elif user.name == "scf.for":
+            number += LOOP_BOUNDS
+        else:
+            number = DESTINATION
+        user.operands[number] = new
 
 
 def _is_tensor(value: ir.Value) -> bool:

@@ -186,7 +186,7 @@ def test_a_destination_that_is_still_needed_is_copied() -> None:
 def test_arguments_are_never_written() -> None:
     plan = plan_memory(Program((1, 2), (Update("u", 2, 1, 3),), (3, 1), {1: 256}))
     assert plan.places[1] == Place("argument", number=0)
-    assert [c.key for c in plan.copies] == ["u", None]
+    assert [(c.key, c.operand) for c in plan.copies] == [("u", 0), (None, 1)]
     assert plan.places[3] == Place("result", number=0)
     assert plan.places[plan.copies[1].target] == Place("result", number=1)
 
@@ -196,7 +196,7 @@ def test_carried_values_that_change_places_go_over_new_memory() -> None:
     plan = plan_memory(Program((1, 2), (loop,), (12, 13), dict.fromkeys(range(20), 128)))
     before = [c for c in plan.copies if not c.at_end]
     after = [c for c in plan.copies if c.at_end]
-    assert [(c.source, c.key) for c in before] == [(1, "for"), (2, "for")]
+    assert [(c.source, c.key, c.operand) for c in before] == [(1, "for", 0), (2, "for", 1)]
     assert [c.source for c in after[:2]] == [11, 10]
     assert [(c.source, c.target) for c in after[2:]] == [
         (after[0].target, 10),

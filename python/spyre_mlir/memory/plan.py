@@ -27,12 +27,15 @@ class Copy:
     """A copy of all cells of value `source` to where value `target` lies.
 
     It stands before the step with this `key`, at the end of the body of that loop (`at_end`), or,
-    without a key, at the end of the function. Copies of one place run in the order of the plan.
-    A `target` that the program does not have is new memory, named by the smallest free numbers."""
+    without a key, at the end of the function. The step then takes the target for its `operand`: the
+    destination of an update (0), or a carried value or a result, by number. Copies of one place run
+    in the order of the plan. Values below zero are new; a copy that has one as its source follows
+    the copy that has it as its target, and stands for it."""
 
     source: int
     target: int
     key: Hashable
+    operand: int = 0
     at_end: bool = False
 
 
@@ -88,16 +91,16 @@ class _Planner:
             if isinstance(step, View):
                 self._view(step)
             elif isinstance(step, Update):
-                into, copied = self._writable(step.destination, scope, at, step.key)
+                into, copied = self._writable(step.destination, scope, at, (step.key, 0))
                 self.analysis.join(into, step.result)
                 if into in self.parts:
                     self.parts.add(step.result)
                 self.updates.append((step, scope, at, copied))
             else:
                 assert scope.parent is not None
-                for carried in step.carried:
+                for number, carried in enumerate(step.carried):
                     into, _ = self._writable(
-                        carried.initial, scope.parent, at, step.key, whole=True
+                        carried.initial, scope.parent, at, (step.key, number), whole=True
                     )
                     self.analysis.join(into, carried.inside)
 
@@ -110,7 +113,13 @@ class _Planner:
             self.parts.add(view.result)
 
     def _writable(
-        self, value: int, scope: Scope, at: int, key: Hashable, *, whole: bool = False
+        self,
+        value: int,
+        scope: Scope,
+        at: int,
+        operand: tuple[Hashable, int],
+        *,
+        whole: bool = False,
     ) -> tuple[int, bool]:
         """A value with the contents of `value` that step `at` may overwrite, and whether that takes
         a copy: it does where anything else still needs the contents."""
@@ -124,24 +133,28 @@ class _Planner:
         if isinstance(root.definition, Empty):
             analysis.buffer(value).touches.remove(at)  # there is nothing to read
             return new, False
-        self.copies.append(Copy(value, new, key))
+        self.copies.append(Copy(value, new, *operand))
         return new, True
 
     # Written where they are wanted.
 
     def yields(self, loop: Loop, scope: Scope) -> None:
         """Lets what a loop yields be computed where it is carried, or plans copies."""
-        left = [c for c in loop.carried if not self._carries(c, scope)]
-        overwritten = {self.analysis.key(carried.inside) for carried in left}
-        staged, plain, unstaged = [], [], []
-        for carried in left:
-            if self.analysis.key(carried.yielded) in overwritten:
-                new = self.analysis.fresh(carried.inside, scope, scope.end)
-                staged.append(Copy(carried.yielded, new, loop.key, at_end=True))
-                unstaged.append(Copy(new, carried.inside, loop.key, at_end=True))
-            else:
-                plain.append(Copy(carried.yielded, carried.inside, loop.key, at_end=True))
-        self.copies += staged + plain + unstaged
+        left = [
+            (number, carried)
+            for number, carried in enumerate(loop.carried)
+            if not self._carries(carried, scope)
+        ]
+        overwritten = {self.analysis.key(carried.inside) for _, carried in left}
+        first, second = [], []
+        for number, carried in left:
+            source = carried.yielded
+            if self.analysis.key(source) in overwritten:
+                # Another copy would overwrite it first: it goes over new memory.
+                source = self.analysis.fresh(carried.inside, scope, scope.end)
+                first.append(Copy(carried.yielded, source, loop.key, number, at_end=True))
+            second.append(Copy(source, carried.inside, loop.key, number, at_end=True))
+        self.copies += first + second
 
     def _carries(self, carried: Carried, scope: Scope) -> bool:
         analysis = self.analysis
@@ -211,7 +224,7 @@ class _Planner:
                 or buffer.home is not analysis.function
             ):
                 new = analysis.fresh(value, analysis.function, analysis.function.end)
-                self.copies.append(Copy(value, new, None))
+                self.copies.append(Copy(value, new, None, number))
                 buffer = analysis.buffer(new)
             buffer.result = number
 
@@ -235,18 +248,16 @@ class _Planner:
         if limit is not None and pool.bytes > limit:
             pool = allocate(exact, limit=limit)
         offsets = {key: offset for (key, _), offset in zip(pooled, pool.offsets, strict=True)}
-        of_buffer = {key: _place(b, offsets.get(key)) for key, b in analysis.buffers.items()}
-        places = {}
-        for value in (*analysis.facts, *(c.target for c in self.copies)):
-            place = of_buffer[analysis.key(value)]
-            if place is not None:
-                places[value] = place
+        # What is neither written nor read takes no memory: it may lie anywhere.
+        of_buffer = {key: _place(b, offsets.get(key, 0)) for key, b in analysis.buffers.items()}
+        named = (*analysis.facts, *(copy.target for copy in self.copies))
+        places = {value: of_buffer[analysis.key(value)] for value in named}
         return MemoryPlan(places, tuple(self.copies), frozenset(self.direct), pool.bytes)
 
 
-def _place(buffer: Buffer, offset: int | None) -> Place | None:
+def _place(buffer: Buffer, offset: int) -> Place:
     if buffer.argument is not None:
         return Place("argument", number=buffer.argument)
     if buffer.result is not None:
         return Place("result", number=buffer.result)
-    return None if offset is None else Place("pool", offset=offset)
+    return Place("pool", offset=offset)
