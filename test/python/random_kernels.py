@@ -119,7 +119,7 @@ def _random_indices(rng: random.Random, extents: dict[str, int], views: bool) ->
             indices += _divided(name, extents, rng)
         else:
             indices.append(_plain(name, extents))
-    return indices[:6] or [_plain(list(extents)[0], extents)]
+    return indices[:6] or [_plain(next(iter(extents)), extents)]
 
 
 def _sliced(name: str, extents: dict[str, int], step: int, start: int) -> Index:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the planner chooses from: the axes that may be cut, and the spans that bound their tiles.
 
-A coordinate is a sum of summands that share no symbol. The reach of a summand is its largest less its smallest value
-over the worst tile; an extent is the sum of the reaches plus one. Spans bound extents, so they bound sums of reaches
-(storage that lies in a full-size buffer), or a product of extents (a tile with a buffer of its own)."""
+A coordinate is a sum of summands that share no symbol. The reach of a summand is its largest less
+its smallest value over the worst tile; an extent is the sum of the reaches plus one. Spans bound
+extents, so they bound sums of reaches (storage that lies in a full-size buffer), or a product of
+extents (a tile with a buffer of its own)."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ OFFSETS_LIMIT = 4096
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One dim of the iteration domain in units of `unit` elements (whole sticks): `units` of them, the last one
-    perhaps partial. `extent` counts cells; `why_fixed` says why the dim cannot be cut, or is None."""
+    """One dim of the iteration domain in units of `unit` elements (whole sticks): `units` of them,
+    the last one perhaps partial. `extent` counts cells; `why_fixed` says why the dim cannot be cut,
+    or is None."""
 
     symbol: str
     extent: int
@@ -51,7 +53,8 @@ class Summand:
     expression: Expression
 
     def reach(self, tiles: Mapping[str, int], domains: Mapping[str, int]) -> int:
-        """Largest - smallest value over the worst tile; sizes of tiles and of the whole domain in elements."""
+        """Largest - smallest value over the worst tile; sizes of tiles and of the whole domain in
+        elements."""
         if len(self.symbols) == 1:
             name = self.symbols[0]
             return _reach(self.expression, name, tiles[name], domains[name])
@@ -63,11 +66,12 @@ class Summand:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """One span that is over the limit: device dim `device_dim` of `access`, `extent` steps of `stride_bytes`.
+    """One span that is over the limit: device dim `device_dim` of `access`, `extent` steps of
+    `stride_bytes`.
 
-    A window is within the limit iff the reaches of its summands add up to at most `bound`, or to nothing. A compact
-    tile (`coordinates` lists the summands of each of its device dims) is, iff the product of extents is at most
-    `bound` sticks."""
+    A window is within the limit iff the reaches of its summands add up to at most `bound`, or to
+    nothing. A compact tile (`coordinates` lists the summands of each of its device dims) is, iff
+    the product of extents is at most `bound` sticks."""
 
     access: Access
     device_dim: int
@@ -103,7 +107,8 @@ class Constraint:
 
 
 def axes_of(kernel: Kernel, *, reductions: bool) -> dict[str, Axis]:
-    """Symbol -> axis of each dim, in the order of the kernel; `reductions` lets reduction dims be cut."""
+    """Symbol -> axis of each dim, in the order of the kernel; `reductions` lets reduction dims be
+    cut."""
     found: dict[str, Axis] = {}
     seen = 0
     for position, dim in enumerate(kernel.dims):
@@ -132,7 +137,8 @@ def _why_fixed(dim: Dim, reductions: bool) -> str | None:
 
 
 def constraints_of(kernel: Kernel, limit: int, compact: Collection[str]) -> tuple[Constraint, ...]:
-    """The spans over `limit` bytes of the untiled kernel: what is written first, then the operands in order.
+    """The spans over `limit` bytes of the untiled kernel: what is written first, then the operands
+    in order.
 
     `compact` names the buffers that are not full size: each holds one tile."""
     extents = kernel.extents
@@ -186,8 +192,8 @@ def _compact_constraints(
 ) -> Iterator[Constraint]:
     """Spans of a buffer that holds one tile: each device dim is as large as the tile makes it.
 
-    One constraint per overflowing device dim; all bound the same product, since the outermost dim that varies spans
-    the whole tile. They differ in the symbols that overflow by themselves."""
+    One constraint per overflowing device dim; all bound the same product, since the outermost dim
+    that varies spans the whole tile. They differ in the symbols that overflow by themselves."""
     coordinates = device_coordinates(access, extents)[:-1]
     sizes = [value_range(c, rounded).extent for c in coordinates]
     summands = tuple(_summands(c) for c in coordinates)
@@ -225,7 +231,8 @@ def _summands(expression: Expression) -> tuple[Summand, ...]:
 
 
 def monotone(expression: Expression, unit: int) -> bool:
-    """Whether a larger tile of whole units never has a smaller reach: linear, or a division that units align with."""
+    """Whether a larger tile of whole units never has a smaller reach: linear, or a division that
+    units align with."""
     if len(expression.terms) != 1:
         return expression.is_linear
     atom, _ = expression.terms[0]
@@ -236,8 +243,8 @@ def monotone(expression: Expression, unit: int) -> bool:
 
 
 def largest_tile(expression: Expression, bound: int) -> int | None:
-    """The largest tile in elements whose reach is at most `bound`, for a tile that `monotone` allows; None if that has
-    no closed form."""
+    """The largest tile in elements whose reach is at most `bound`, for a tile that `monotone`
+    allows; None if that has no closed form."""
     if len(expression.terms) != 1:
         return None
     atom, coefficient = expression.terms[0]
@@ -260,7 +267,8 @@ def _aligned_division(atom: object) -> int | None:
 
 
 def _reach(expression: Expression, name: str, tile: int, domain: int) -> int:
-    """The reach of an expression in one symbol over tiles of `tile`, the last one cut off at `domain`."""
+    """The reach of an expression in one symbol over tiles of `tile`, the last one cut off at
+    `domain`."""
     if tile == 1:
         return 0
     terms = expression.terms
@@ -297,7 +305,8 @@ def _floor_reach(divisor: int, tile: int, domain: int) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _joint_reach(expression: Expression, box: tuple[tuple[str, int, int], ...]) -> int:
-    """The reach over the worst tile, by looking at every tile up to the period of the expression."""
+    """The reach over the worst tile, by looking at every tile up to the period of the
+    expression."""
     choices: list[list[tuple[str, int, int]]] = []
     count = 1
     for name, tile, domain in box:
@@ -319,7 +328,8 @@ def _joint_reach(expression: Expression, box: tuple[tuple[str, int, int], ...]) 
 
 
 def _period(expression: Expression, name: str) -> int:
-    """A number of steps of the symbol after which the expression repeats, but for a constant rise."""
+    """A number of steps of the symbol after which the expression repeats, but for a constant
+    rise."""
     found = 1
     for atom, _ in expression.terms:
         if isinstance(atom, Quotient):

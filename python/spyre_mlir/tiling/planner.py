@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Plans one operation: the tiles under which no operand spans more than the hardware can address."""
+"""Plans one operation: the tiles under which no operand spans more than the hardware can
+address."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ Policy = Literal["default", "seed"]
 class Options:
     """What the planner may do.
 
-    `span_limit` in bytes. Automatic plans prefer exact divisors with at most `count_cap` tiles on at most `max_dims`
-    dims; `remainder` says whether a smaller last tile may be used: never, where no divisor fits, or wherever it is
-    cheaper. `reductions` lets reduction dims be cut."""
+    `span_limit` in bytes. Automatic plans prefer exact divisors with at most `count_cap` tiles on
+    at most `max_dims` dims; `remainder` says whether a smaller last tile may be used: never, where
+    no divisor fits, or wherever it is cheaper. `reductions` lets reduction dims be cut."""
 
     enabled: bool = True
     span_limit: int = SPAN_LIMIT_BYTES
@@ -43,7 +44,7 @@ def skipped(kernel: Kernel) -> str | None:
     for access in kernel.accesses:
         if access.indirect:
             return (
-                f"{access.label} is reached indirectly: addresses that are loaded from memory have no span "
+                f"{access.label} is reached indirectly: addresses loaded from memory have no span "
                 "before they are known"
             )
     return None
@@ -56,12 +57,13 @@ def plan_tiles(
     compact: Collection[str] = (),
     given: Mapping[str, int] | None = None,
 ) -> TilePlan | None:
-    """The cheapest plan under which every span is within the limit; None if no tiling is needed, or the kernel is
-    `skipped`.
+    """The cheapest plan under which every span is within the limit; None if no tiling is needed, or
+    the kernel is `skipped`.
 
-    `compact` names the buffers that hold one tile each, with a layout rebuilt for it; all others are windows of their
-    full buffer. Raises Refusal: SPY040 no tiling helps, SPY041 only a symbolic dim could be cut, SPY042 only a reduction
-    dim, SPY043 a stick alone is over the limit, SPY044 the search gave up."""
+    `compact` names the buffers that hold one tile each, with a layout rebuilt for it; all others
+    are windows of their full buffer. Raises Refusal: SPY040 no tiling helps, SPY041 only a symbolic
+    dim could be cut, SPY042 only a reduction dim, SPY043 a stick alone is over the limit, SPY044
+    the search gave up."""
     if not options.enabled or skipped(kernel) is not None:
         return None
     if options.policy == "seed":
@@ -103,7 +105,8 @@ def find(
     options: Options,
     given: Mapping[str, int] | None = None,
 ) -> Choice | None:
-    """`search` under these options: parallel dims first, and reduction dims too only where those do not suffice."""
+    """`search` under these options: parallel dims first, and reduction dims too only where those do
+    not suffice."""
     parallel = axes
     if options.reductions:
         parallel = {
@@ -127,7 +130,8 @@ def find(
 
 
 def levels_of(axes: Mapping[str, Axis], tiles: Mapping[str, int]) -> tuple[Level, ...]:
-    """The levels of a choice (symbol -> elements per tile): parallel dims outside, in the order of the result's dims."""
+    """The levels of a choice (symbol -> elements per tile): parallel dims outside, in the order of
+    the result's dims."""
     chosen = [axes[name] for name in tiles]
     levels = []
     for axis in sorted(chosen, key=lambda a: (a.reduction, a.number)):

@@ -14,10 +14,12 @@ Origin = Literal["auto", "hint"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One loop of a plan: `count` full tiles of `size` along one dim, then one of `remainder` if that is not 0.
+    """One loop of a plan: `count` full tiles of `size` along one dim, then one of `remainder` if
+    that is not 0.
 
-    `parallel(d)` cuts dim d of the result's shape, `reduction(k)` the k-th reduction dim of the operation. A hint may
-    name its dim, and may leave the size out (0): both are resolved where the operation is known. Sizes in elements."""
+    `parallel(d)` cuts dim d of the result's shape, `reduction(k)` the k-th reduction dim of the
+    operation. A hint may name its dim, and may leave the size out (0): both are resolved where the
+    operation is known. Sizes in elements."""
 
     kind: Kind
     dim: int | str
@@ -50,7 +52,8 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class TilePlan:
-    """How an operation is divided: levels outer to inner. Operations of one `group` share their loops."""
+    """How an operation is divided: levels outer to inner. Operations of one `group` share their
+    loops."""
 
     levels: tuple[Level, ...]
     origin: Origin = "auto"
@@ -82,7 +85,8 @@ _PLAN = re.compile(
 
 
 def parse_level(text: str) -> Level:
-    """Reads `parallel(1) 5 x 1639`, `reduction(0) 2 x 64 + 22`, `parallel(h) 5`. ValueError for anything else."""
+    """Reads `parallel(1) 5 x 1639`, `reduction(0) 2 x 64 + 22`, `parallel(h) 5`. ValueError for
+    anything else."""
     found = _LEVEL.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"not a tile level: {text!r}")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The search: the cheapest way to cut the axes so that every constraint holds.
 
-A choice gives each axis one tile size. Its cost is (product of counts, axes that are cut, largest count, counts by
-decreasing untiled span). Constraints on one axis only thin out its list of tile sizes, and then the smallest count of
-each list is the answer; what constraints share several axes is decided by branch and bound on the product."""
+A choice gives each axis one tile size. Its cost is (product of counts, axes that are cut, largest
+count, counts by decreasing untiled span). Constraints on one axis only thin out its list of tile
+sizes, and then the smallest count of each list is the answer; what constraints share several axes
+is decided by branch and bound on the product."""
 
 from __future__ import annotations
 
@@ -21,14 +22,16 @@ from spyre_mlir.tiling.candidates import Axis, Constraint, Summand, largest_tile
 Remainders = Literal["never", "fallback", "always"]
 
 FULL_LIST = 4096
-"""Units of an axis up to which every tile size is looked at where the reach does not grow with the tile."""
+"""Units of an axis up to which every tile size is looked at where the reach does not grow with the
+tile."""
 
 STEP_BUDGET = 200_000
 """Partial choices that one search may visit."""
 
 EXACT, REMAINDER, EXACT_MANY, MANY = range(4)
-"""Tiers of tile sizes: exact divisors with few tiles, any size with few tiles, and both with as many tiles as the loop
-counter allows. Exactness is preferred among few tiles; beyond the cap the cheapest size wins."""
+"""Tiers of tile sizes: exact divisors with few tiles, any size with few tiles, and both with as
+many tiles as the loop counter allows. Exactness is preferred among few tiles; beyond the cap the
+cheapest size wins."""
 
 TIERS: dict[Remainders, tuple[int, ...]] = {
     "never": (EXACT, EXACT_MANY),
@@ -62,7 +65,8 @@ def exact_sizes(units: int, cap: int) -> tuple[Size, ...]:
 
 
 def balanced_sizes(units: int, cap: int, largest: int | None = None) -> Iterator[Size]:
-    """(count, smallest tile with that count) for each count up to `cap` that some tile size has, rising.
+    """(count, smallest tile with that count) for each count up to `cap` that some tile size has,
+    rising.
 
     Tiles larger than `largest` units are left out."""
     tile = units if largest is None else largest
@@ -78,7 +82,8 @@ def balanced_sizes(units: int, cap: int, largest: int | None = None) -> Iterator
 
 
 def every_size(units: int, cap: int) -> Iterator[Size]:
-    """(count, tile) for every tile size with a count up to `cap`: by rising count, exact and small ones first."""
+    """(count, tile) for every tile size with a count up to `cap`: by rising count, exact and small
+    ones first."""
     sizes = [(-(-units // tile), units % tile != 0, tile) for tile in range(1, units + 1)]
     for count, _, tile in sorted(sizes):
         if count <= cap:
@@ -135,7 +140,8 @@ class _Axis:
         return tuple(balanced if self.shared else islice(balanced, 1))
 
     def _any_size(self, cap: int) -> Iterator[Size]:
-        """Every size if the axis is short; else balanced ones, and those that align with a boundary of a coordinate."""
+        """Every size if the axis is short; else balanced ones, and those that align with a boundary
+        of a coordinate."""
         units = self.axis.units
         if units <= FULL_LIST:
             yield from every_size(units, cap)
@@ -189,10 +195,11 @@ def search(
 ) -> Choice | None:
     """The cheapest choice under which every constraint holds, or None.
 
-    First within the caps; then, instead of refusing, with the further tiers; then with any number of axes. Axes whose
-    spans overflow untiled are cut; others of the same constraints only if that fails. An axis takes a further tier only
-    if no size of an earlier one makes any choice fit; axes decide in the order of their spans. Raises Refusal SPY044
-    where the budget does not suffice to decide."""
+    First within the caps; then, instead of refusing, with the further tiers; then with any number
+    of axes. Axes whose spans overflow untiled are cut; others of the same constraints only if that
+    fails. An axis takes a further tier only if no size of an earlier one makes any choice fit; axes
+    decide in the order of their spans. Raises Refusal SPY044 where the budget does not suffice to
+    decide."""
     distinct = _distinct(constraints)
     order = _by_span(axes, constraints)
     touched = {s for c in distinct for part in c.coordinates for x in part for s in x.symbols}
@@ -220,7 +227,8 @@ def _distinct(constraints: Sequence[Constraint]) -> list[Constraint]:
 
 
 def _by_span(axes: Mapping[str, Axis], constraints: Sequence[Constraint]) -> list[str]:
-    """The axes that overflow and can be cut, by decreasing untiled span; first appearance on ties."""
+    """The axes that overflow and can be cut, by decreasing untiled span; first appearance on
+    ties."""
     spans: dict[str, int] = {}
     for constraint in constraints:
         for name in constraint.symbols:
@@ -385,6 +393,7 @@ class _Problem:
         return found
 
     def _possible(self, tiles: Mapping[str, int], smallest: Mapping[str, int]) -> bool:
-        """Whether the shared constraints hold if the axes still open are cut as finely as they can be."""
+        """Whether the shared constraints hold if the axes still open are cut as finely as they can
+        be."""
         trial = {**tiles, **smallest}
         return all(c.holds(trial, self.domains) for c in self.shared)

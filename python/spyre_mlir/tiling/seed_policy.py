@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`policy = seed`: the reference planner restated, for comparison. Not sound, and never the default.
+"""`policy = seed`: the reference planner restated, for comparison. Not sound, and never the
+default.
 
 It looks at the result in a layout rebuilt for the tile, and for reductions at the inputs as they
 are; never at the inputs of elementwise operations. It counts host bytes, cuts by exact divisors
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from spyre_mlir import seed_layouts
 from spyre_mlir.accesses import Access, device_coordinates, flat_index
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.formats import host_bytes
 from spyre_mlir.kernels import Kernel
-from spyre_mlir.layouts import Layout, contiguous_strides, retile
+from spyre_mlir.layouts import Layout, contiguous_strides
 from spyre_mlir.quasiaffine import Expression, symbol
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.value_ranges import value_range
@@ -139,7 +141,7 @@ def input_candidates(
 def _tiled_inner(view: View, dim: int, splits: Mapping[str, int]) -> int | None:
     inner = 1
     for coordinate, size in zip(
-        view.coordinates[dim + 1 :], view.device_size[dim + 1 :], strict=True
+        view.coordinates[dim + 1 :], view.device_size[dim + 1 :], strict=False
     ):
         extent = extent_of(coordinate, view.ranges, splits) if coordinate.terms else size
         if extent is None:
@@ -376,7 +378,7 @@ def remains_within(kernel: Kernel, caps: Caps, splits: Mapping[int, int]) -> boo
         for d in kernel.dims
     }
     try:
-        layout = retile(result.layout, result.shape, tile, strides=result.strides)
+        layout = seed_layouts.resize(result.layout, result.shape, tile)
         strides = contiguous_strides(tile)
         index = flat_index([symbol(name) for name in dims], [strides[d] for d in dims.values()])
         moved = Access(result.label, result.buffer, layout, result.element, index, True)

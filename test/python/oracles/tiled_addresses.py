@@ -62,7 +62,8 @@ class Operand:
 
 @dataclass
 class Program:
-    """An operation: symbol -> extent; symbol -> elements that stay together; which are summed over."""
+    """An operation: symbol -> extent; symbol -> elements that stay together; which are summed
+    over."""
 
     extents: dict[str, int]
     units: dict[str, int]
