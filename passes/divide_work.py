@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spyre_mlir import ir
-from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.operations import kernel_of, walk
 from spyre_mlir.passmanager import Pass, option, statistic
@@ -41,12 +41,9 @@ class DivideWork(
                 self.divided.add(max(splits, default=1) > 1)
 
     def _splits(self, op: ir.Operation) -> list[int] | None:
-        try:
+        with refused_at(op):
             kernel = kernel_of(op)
             if kernel is None:
                 return None
             cuts = dict(divide(kernel, cores=self.cores, limit=self.span_limit).cuts)
-        except Refusal as refusal:
-            refusal.place = refusal.place or op
-            raise
         return [cuts.get(dim.symbol, 1) for dim in kernel.dims]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spyre_mlir import ir, lowering
-from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import sdscbundle
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import DIVIDED, LAYOUTS, PLACED, TILED, computes
@@ -92,11 +92,8 @@ class _Writer:
                 scf.YieldOp([])
 
     def _operation(self, op: ir.Operation) -> None:
-        try:
+        with refused_at(op):
             sdscs = lowering.lower(op)
-        except Refusal as refusal:
-            refusal.place = refusal.place or op
-            raise
         for sdsc in sdscs:
             name = f"sdsc_{self.count}"
             with op.location:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spyre_mlir import ir
-from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.memory import Copy, MemoryPlan, Place, plan_memory
 from spyre_mlir.memory_reader import ProgramReader
@@ -41,11 +41,8 @@ class PlanMemory(
 
     def _function(self, function: ir.Operation) -> None:
         reader = ProgramReader(function)
-        try:
+        with refused_at(function):
             plan = plan_memory(reader.program, pool_limit=self.pool_limit or None)
-        except Refusal as refusal:
-            refusal.place = refusal.place or function
-            raise
         for value, number in reader.owners:
             value.owner.attributes[PLACE] = _attribute(plan.places[number], reader)
         for copy in plan.copies:

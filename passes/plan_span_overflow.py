@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spyre_mlir import ir
-from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 from spyre_mlir.operations import kernel_of, walk
 from spyre_mlir.passmanager import Pass, option, statistic
@@ -59,9 +59,6 @@ class PlanSpanOverflow(
 
 
 def _plan(op: ir.Operation, options: Options) -> TilePlan | None:
-    try:
+    with refused_at(op):
         kernel = kernel_of(op)
         return None if kernel is None else plan_tiles(kernel, options)
-    except Refusal as refusal:
-        refusal.place = refusal.place or op
-        raise

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spyre_mlir import encodings, ir
+from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.operations import domain_of, kernel_of, meaning, walk
@@ -84,7 +85,7 @@ class _Group:
     """Operations under one loop nest."""
 
     def __init__(self, ops: Sequence[ir.Operation]) -> None:
-        plans = [resolve(read_plan(op.attributes[PLAN]), op_dims(op)) for op in ops]
+        plans = [_plan(op) for op in ops]
         self.plan = plans[0]
         self.members = [
             _Member(op, domain_of(op), _dims(plan, domain_of(op)))
@@ -169,6 +170,11 @@ class _Group:
                 if result in state:
                     state[result] = _insert(new, state[result], index, cut)
         return [state[result] for result in self.results]
+
+
+def _plan(op: ir.Operation) -> TilePlan:
+    with refused_at(op):
+        return resolve(read_plan(op.attributes[PLAN]), op_dims(op))
 
 
 def op_dims(op: ir.Operation) -> tuple[tuple[str | None, int, bool], ...]:

@@ -7,6 +7,8 @@ per cause; a command line prints it. The table is the only place where codes are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +59,9 @@ CODES: dict[str, str] = {
     "SPY092": "a core split does not fit the pieces of its symbol",
     "SPY093": "an operation has no form that the backend takes",
     "SPY094": "an op spec list that cannot be read",
+    "SPY095": "a bundle is one function",
+    "SPY096": "the device has no function for an operation",
+    "SPY097": "an operation has no access that an SDSC can state",
     # 110-119: work division
     "SPY110": "a core reaches further than the span limit however the work is divided",
     "SPY111": "the spans ask to cut more than one reduction dim across cores",
@@ -133,3 +138,14 @@ class Refusal(Exception):
         if self.remedy:
             lines.append(f"remedy: {self.remedy}")
         return "\n".join(lines)
+
+
+@contextmanager
+def refused_at(place: Any) -> Iterator[None]:
+    """Gives refusals raised inside a place, unless they have one."""
+    try:
+        yield
+    except Refusal as refusal:
+        if refusal.place is None:
+            refusal.place = place
+        raise

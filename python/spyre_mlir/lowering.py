@@ -62,9 +62,7 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
     return (form(aligned),)
 
 
-def _without_destination(
-    row: Op, kernel: Kernel, places: list[Hbm]
-) -> tuple[Kernel, list[Hbm]]:
+def _without_destination(row: Op, kernel: Kernel, places: list[Hbm]) -> tuple[Kernel, list[Hbm]]:
     """A write reads nothing of its destination."""
     roles = {operand.name: operand.role for operand in row.operands}
     kept = [
@@ -102,7 +100,11 @@ def _depth(op: ir.Operation) -> int:
 def _function(op: ir.Operation, row: Op) -> str:
     """The device function; `form` adds `nonstick` where the operands say so."""
     given = attributes(op, row)
-    types = [str(value.type.element_type) for value in (op.operands[0], op.results[0]) if _is_tensor(value)]
+    types = [
+        str(value.type.element_type)
+        for value in (op.operands[0], op.results[0])
+        if _is_tensor(value)
+    ]
     keys = [str(given.get("predicate", "")), "->".join(types), types[0], "stick", ""]
     for key in keys:
         function = row.device.function(key)

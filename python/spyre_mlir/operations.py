@@ -32,7 +32,9 @@ def meaning(op: ir.Operation) -> Op | None:
 
 def attributes(op: ir.Operation, row: Op) -> dict[str, Any]:
     """The operation's own attributes as Python values, defaults filled in."""
-    given = {a.name: _value(op.attributes[a.name]) for a in row.attributes if a.name in op.attributes}
+    given = {
+        a.name: _value(op.attributes[a.name]) for a in row.attributes if a.name in op.attributes
+    }
     return row.attribute_values(given)
 
 
@@ -106,7 +108,9 @@ def offsets_of(op: ir.Operation, first: int) -> tuple[Expression, ...]:
     """Offsets of a slice or insertion, one per dim; `first` is the first index operand."""
     dynamic = iter(list(op.operands)[first:])
     return tuple(
-        index_of(next(dynamic)) if offset == ir.ShapedType.get_dynamic_stride_or_offset() else constant(offset)
+        index_of(next(dynamic))
+        if offset == ir.ShapedType.get_dynamic_stride_or_offset()
+        else constant(offset)
         for offset in ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
     )
 
@@ -155,7 +159,8 @@ def advances_of(value: ir.Value) -> tuple[int, ...]:
     depth = 1 + max(int(str(name)[1:]) for name in moved)
     start = address_at(layout, flat.constant)
     return tuple(
-        address_at(layout, flat.constant + moved.get(f"t{level}", 0)) - start for level in range(depth)
+        address_at(layout, flat.constant + moved.get(f"t{level}", 0)) - start
+        for level in range(depth)
     )
 
 
@@ -266,7 +271,9 @@ def _dims(
     extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
     granules = stick_granules(found, extents)
     dims = []
-    for number, (extent, reduction) in enumerate(zip(domain.extents, domain.reduction, strict=True)):
+    for number, (extent, reduction) in enumerate(
+        zip(domain.extents, domain.reduction, strict=True)
+    ):
         valid = _valid_extent(number, domain, operands, results)
         symbolic = valid is not None and not isinstance(valid, int)
         dims.append(
@@ -286,7 +293,10 @@ def _valid_extent(
     number: int, domain: Domain, operands: list[TensorType | None], results: list[TensorType]
 ) -> Any:
     own = ((number, 1),)
-    pairs = [*zip(results, domain.results, strict=True), *zip(operands, domain.operands, strict=True)]
+    pairs = [
+        *zip(results, domain.results, strict=True),
+        *zip(operands, domain.operands, strict=True),
+    ]
     for tensor, index in pairs:
         if tensor is None or index is None or tensor.valid_shape is None:
             continue
@@ -299,7 +309,9 @@ def _valid_extent(
 def walk(root: ir.Operation) -> list[ir.Operation]:
     """The operations of the dialect inside `root`, in order, those in regions after the operation that holds them."""
     found: list[ir.Operation] = []
-    stack = [iter([op for region in root.regions for block in region.blocks for op in block.operations])]
+    stack = [
+        iter([op for region in root.regions for block in region.blocks for op in block.operations])
+    ]
     while stack:
         op = next(stack[-1], None)
         if op is None:
@@ -309,6 +321,11 @@ def walk(root: ir.Operation) -> list[ir.Operation]:
         if operation.name.startswith(PREFIX):
             found.append(operation)
         if len(operation.regions):
-            inner = [o for region in operation.regions for block in region.blocks for o in block.operations]
+            inner = [
+                o
+                for region in operation.regions
+                for block in region.blocks
+                for o in block.operations
+            ]
             stack.append(iter(inner))
     return found
