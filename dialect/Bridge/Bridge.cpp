@@ -156,10 +156,11 @@ public:
   void runOnOperation() override {
     Operation *op = getOperation();
     if (state->wouldDeadlock()) {
-      op->emitError() << "pass '" << schema.argument
-                      << "' is written in Python and cannot run on another thread while the "
-                         "thread that started the run holds Python's lock; run it with "
-                         "spyre_mlir.passmanager.run, or disable multithreading in the context";
+      op->emitError()
+          << "pass '" << schema.argument
+          << "' is written in Python and cannot run on another thread while the "
+             "thread that started the run holds Python's lock: disable multithreading in "
+             "the context";
       return signalPassFailure();
     }
     if (!instance) {

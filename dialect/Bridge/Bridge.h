@@ -95,20 +95,20 @@ typedef struct SpyreNote {
 void spyreEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
                     const SpyreNote *notes);
 
-typedef struct SpyreDiagnostics {
+typedef struct SpyreErrors {
   void *ptr;
-} SpyreDiagnostics;
+} SpyreErrors;
 
-/// Runs a pass manager and keeps what is reported meanwhile: no handler runs on a thread or at a
-/// moment it is not made for. To be called without the interpreter lock. `diagnostics` is to be
-/// destroyed by the caller.
+/// Runs a pass manager and keeps its errors; other diagnostics go to the handlers of the context.
+/// To be called with the interpreter lock. With `onOneThread`, as passes in Python need it, the
+/// context's threads are not used. `errors` is to be destroyed by the caller.
 MlirLogicalResult spyreRunPassManager(MlirPassManager passManager, MlirOperation operation,
-                                      SpyreDiagnostics *diagnostics);
-intptr_t spyreDiagnosticsGetSize(SpyreDiagnostics diagnostics);
-MlirDiagnostic spyreDiagnosticsGet(SpyreDiagnostics diagnostics, intptr_t position);
-/// Hands a kept diagnostic to the handlers of the context; once per diagnostic.
-void spyreDiagnosticsEmit(SpyreDiagnostics diagnostics, intptr_t position, MlirContext context);
-void spyreDiagnosticsDestroy(SpyreDiagnostics diagnostics);
+                                      bool onOneThread, SpyreErrors *errors);
+intptr_t spyreErrorsGetSize(SpyreErrors errors);
+MlirDiagnostic spyreErrorsGet(SpyreErrors errors, intptr_t position);
+/// Hands the errors to the handlers of the context.
+void spyreErrorsEmit(SpyreErrors errors, MlirContext context);
+void spyreErrorsDestroy(SpyreErrors errors);
 
 /// Whether `name` (without dashes) is an option of `spyre-opt` that is not a pass.
 bool spyreIsOptFlag(MlirStringRef name);

@@ -122,6 +122,23 @@ bool llvm::cl::parser<Text>::parse(Option &option, StringRef name, StringRef arg
   return true;
 }
 
+/// What --help shows before the help text.
+static std::string usage(const llvm::cl::Option &option) {
+  const bool isList = option.getNumOccurrencesFlag() == llvm::cl::ZeroOrMore;
+  const bool isSwitch = option.ValueStr == "bool" && !isList;
+  std::string value = ("=<" + option.ValueStr + (isList ? ",...>" : ">")).str();
+  return ("  --" + option.ArgStr + (isSwitch ? "[" + value + "]" : value)).str();
+}
+
+void llvm::cl::parser<Text>::printOptionInfo(const Option &option, size_t width) const {
+  outs() << usage(option);
+  Option::printHelpStr(option.HelpStr, width, getOptionWidth(option));
+}
+
+size_t llvm::cl::parser<Text>::getOptionWidth(const Option &option) const {
+  return usage(option).size();
+}
+
 void llvm::cl::parser<Text>::printOptionDiff(const Option &option, const Text &value,
                                              const OptionValue<Text> &, size_t width) const {
   printOptionName(option, width);

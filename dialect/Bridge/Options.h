@@ -52,6 +52,8 @@ public:
   using Text = spyre::bridge::Text;
   explicit parser(Option &option) : basic_parser(option) {}
   bool parse(Option &option, StringRef name, StringRef argument, Text &value);
+  void printOptionInfo(const Option &option, size_t width) const;
+  size_t getOptionWidth(const Option &option) const;
   void printOptionDiff(const Option &option, const Text &value, const OptionValue<Text> &,
                        size_t width) const;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Running a pass manager whose passes need a lock that the caller gave up, and reporting errors
-// with notes.
+// Running a pass manager from Python, and reporting errors with notes.
 
 #include "Bridge/Run.h"
 
@@ -13,68 +12,97 @@
 #include "mlir/CAPI/Support.h"
 #include "mlir/IR/Diagnostics.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace spyre::bridge;
 
-using Diagnostics = std::vector<Diagnostic>;
-
-static Diagnostics &listOf(SpyreDiagnostics diagnostics) {
-  return *static_cast<Diagnostics *>(diagnostics.ptr);
-}
-
 //===----------------------------------------------------------------------===//
-// Which run a diagnostic belongs to
+// One thread
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One run of a pass manager. Runs nest (a pass may run another pass manager) and threads share
-/// contexts, so a handler sees diagnostics that are not its own.
-class Run {
+/// Keeps a context off its thread pool. Python code runs on one thread at a time, and a pool shared
+/// with threads that hold the interpreter lock while they wait for it can block for good. The
+/// caller holds that lock, so that nothing else uses the context, or `uses`, meanwhile.
+class OneThread {
 public:
-  Run() : outer(innermost), isNested(isInsidePass()) { innermost = this; }
-  ~Run() { innermost = outer; }
-
-  /// A thread with a run of its own belongs to that run. Other threads are workers: MLIR replays
-  /// what they report on the thread that started them, so what arrives from them directly may only
-  /// be taken by an outermost run.
-  bool owns() const { return innermost ? innermost == this : !isNested; }
+  explicit OneThread(MLIRContext *context) : context(context) {
+    auto [entry, isFirst] = uses().try_emplace(context);
+    ++entry->second.count;
+    // Inside a pass MLIR is at work in this context; its threads cannot be changed any more.
+    if (isFirst && !isInsidePass() && context->isMultithreadingEnabled()) {
+      entry->second.isToBeRestored = true;
+      context->disableMultithreading();
+    }
+  }
+  ~OneThread() {
+    auto entry = uses().find(context);
+    if (--entry->second.count)
+      return;
+    if (entry->second.isToBeRestored)
+      context->enableMultithreading();
+    uses().erase(entry);
+  }
 
 private:
-  static thread_local Run *innermost;
-  Run *outer;
-  bool isNested;
+  struct Use {
+    int count = 0;
+    bool isToBeRestored = false;
+  };
+  static std::map<MLIRContext *, Use> &uses() {
+    static std::map<MLIRContext *, Use> instance;
+    return instance;
+  }
+  MLIRContext *context;
 };
-thread_local Run *Run::innermost = nullptr;
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Errors of a run
+//===----------------------------------------------------------------------===//
+
+using Errors = std::vector<Diagnostic>;
+
+static Errors &errorsOf(SpyreErrors errors) { return *static_cast<Errors *>(errors.ptr); }
+
+/// Python threads that share a context take turns within their runs, and the handler of the run
+/// that began last is asked first: an error belongs to the innermost run of the thread it is on.
+static thread_local const Errors *innermost = nullptr;
+
 MlirLogicalResult spyreRunPassManager(MlirPassManager passManager, MlirOperation operation,
-                                      SpyreDiagnostics *diagnostics) {
-  auto *kept = new Diagnostics();
-  diagnostics->ptr = kept;
+                                      bool onOneThread, SpyreErrors *errors) {
+  auto *kept = new Errors();
+  errors->ptr = kept;
   Operation *op = unwrap(operation);
-  Run run;
-  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
-    if (!run.owns())
+  std::optional<OneThread> oneThread;
+  if (onOneThread)
+    oneThread.emplace(op->getContext());
+  const Errors *outer = std::exchange(innermost, kept);
+  ScopedDiagnosticHandler handler(op->getContext(), [kept](Diagnostic &diagnostic) {
+    if (innermost != kept || diagnostic.getSeverity() != DiagnosticSeverity::Error)
       return failure();
     kept->push_back(std::move(diagnostic));
     return success();
   });
-  return wrap(unwrap(passManager)->run(op));
+  LogicalResult result = unwrap(passManager)->run(op);
+  innermost = outer;
+  return wrap(result);
 }
 
-intptr_t spyreDiagnosticsGetSize(SpyreDiagnostics diagnostics) {
-  return listOf(diagnostics).size();
+intptr_t spyreErrorsGetSize(SpyreErrors errors) { return errorsOf(errors).size(); }
+
+MlirDiagnostic spyreErrorsGet(SpyreErrors errors, intptr_t position) {
+  return wrap(errorsOf(errors)[position]);
 }
 
-MlirDiagnostic spyreDiagnosticsGet(SpyreDiagnostics diagnostics, intptr_t position) {
-  return wrap(listOf(diagnostics)[position]);
+void spyreErrorsEmit(SpyreErrors errors, MlirContext context) {
+  for (Diagnostic &error : errorsOf(errors))
+    unwrap(context)->getDiagEngine().emit(std::move(error));
+  errorsOf(errors).clear();
 }
 
-void spyreDiagnosticsEmit(SpyreDiagnostics diagnostics, intptr_t position, MlirContext context) {
-  unwrap(context)->getDiagEngine().emit(std::move(listOf(diagnostics)[position]));
-}
-
-void spyreDiagnosticsDestroy(SpyreDiagnostics diagnostics) { delete &listOf(diagnostics); }
+void spyreErrorsDestroy(SpyreErrors errors) { delete &errorsOf(errors); }
 
 void spyreEmitError(MlirLocation location, MlirStringRef message, intptr_t numNotes,
                     const SpyreNote *notes) {

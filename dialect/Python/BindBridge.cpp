@@ -225,25 +225,16 @@ static nb::object diagnosticInfo(MlirDiagnostic diagnostic, const nb::object &ma
 }
 
 static std::pair<bool, nb::list> runPassManager(MlirPassManager passManager,
-                                                MlirOperation operation, nb::object make,
-                                                bool emitErrors) {
-  MlirContext context = mlirOperationGetContext(operation);
-  SpyreDiagnostics kept;
-  MlirLogicalResult result;
-  {
-    // Workers take the lock one after the other.
-    nb::gil_scoped_release unlock;
-    result = spyreRunPassManager(passManager, operation, &kept);
-  }
+                                                MlirOperation operation, bool onOneThread,
+                                                bool emitErrors, nb::object make) {
+  SpyreErrors kept;
+  MlirLogicalResult result = spyreRunPassManager(passManager, operation, onOneThread, &kept);
+  if (emitErrors)
+    spyreErrorsEmit(kept, mlirOperationGetContext(operation));
   nb::list errors;
-  for (intptr_t i = 0, e = spyreDiagnosticsGetSize(kept); i < e; ++i) {
-    MlirDiagnostic diagnostic = spyreDiagnosticsGet(kept, i);
-    if (mlirDiagnosticGetSeverity(diagnostic) == MlirDiagnosticError && !emitErrors)
-      errors.append(diagnosticInfo(diagnostic, make));
-    else
-      spyreDiagnosticsEmit(kept, i, context);
-  }
-  spyreDiagnosticsDestroy(kept);
+  for (intptr_t i = 0, e = spyreErrorsGetSize(kept); i < e; ++i)
+    errors.append(diagnosticInfo(spyreErrorsGet(kept, i), make));
+  spyreErrorsDestroy(kept);
   return {mlirLogicalResultIsSuccess(result), errors};
 }
 
@@ -256,10 +247,9 @@ static void emitError(MlirLocation location, const std::string &message,
 }
 
 static void bindRunning(nb::module_ &m) {
-  m.def("run_pass_manager", runPassManager, "pass_manager"_a, "operation"_a, "make_info"_a,
-        "emit_errors"_a,
-        "Runs without Python's lock; (succeeded, errors). Diagnostics that are not errors are "
-        "emitted when the run is over.");
+  m.def("run_pass_manager", runPassManager, "pass_manager"_a, "operation"_a, "on_one_thread"_a,
+        "emit_errors"_a, "make_info"_a,
+        "(succeeded, errors); with `emit_errors`, errors go to the handlers of the context.");
   m.def("emit_error", emitError, "location"_a, "message"_a, "notes"_a);
   m.def(
       "count",

@@ -128,8 +128,8 @@ class Pass(_Registrable):
     def run(self, op: ir.Operation) -> None:
         """Changes `op` in place.
 
-        Raises Refusal for what the compiler will not do; it becomes an error at its place, any other
-        exception an error at `op`. Both fail the pass."""
+        Raises Refusal for what the compiler will not do; it becomes an error at its place, any
+        other exception an error at `op`. Both fail the pass."""
         raise NotImplementedError
 
 
@@ -141,8 +141,8 @@ class Pipeline(_Registrable):
             cls.name = name
 
     def passes(self) -> Iterable[Pass | Pipeline | str]:
-        """The passes in order, each for its anchor. A text is taken as it is: `"canonicalize"` joins
-        the passes before it."""
+        """The passes in order, each for its anchor; those for any operation, and those of MLIR (as
+        text: `"canonicalize"`), join the passes before them."""
         raise NotImplementedError
 
 
@@ -270,15 +270,17 @@ def _info(severity: int, location: ir.Location, message: str, notes: list[Any]) 
 
 
 def run(pass_manager: PassManager, operation: Any) -> None:
-    """`PassManager.run`, which this function replaces: runs without Python's lock, so that passes
-    in Python can run on MLIR's threads.
+    """`PassManager.run`, which this function replaces: a pipeline with passes in Python runs on
+    this thread only. MLIR's threads would wait for Python's lock, and gain nothing by it.
 
-    Raises ir.MLIRError with the errors when a pass fails. Other diagnostics go to the handlers of
-    the context when the run is over."""
+    Raises ir.MLIRError with the errors when a pass fails."""
     operation = operation.operation
-    context = operation.context
     succeeded, errors = _spyre.run_pass_manager(
-        pass_manager, operation, _info, bool(context.emit_error_diagnostics)
+        pass_manager,
+        operation,
+        registry.has_ours(str(pass_manager)),
+        bool(operation.context.emit_error_diagnostics),
+        _info,
     )
     if not succeeded:
         raise MLIRError("Failure while executing pass pipeline", errors)
@@ -317,9 +319,8 @@ def _check_property(instance: Pass, needed: Property, operation: ir.Operation) -
             )
 
 
-# The bindings' own methods would look up no entry points, and would hold Python's lock while MLIR's
-# threads wait for it.
-_stock_parse = PassManager.parse
+# The bindings' own methods look up no entry points, and use threads that wait for Python's lock.
+_stock_parse, _stock_run = PassManager.parse, PassManager.run
 PassManager.parse = staticmethod(parse)  # type: ignore[method-assign]
 PassManager.run = run  # type: ignore[assignment, method-assign]
 registry.start()

@@ -91,6 +91,11 @@ def names_in(pipeline: str) -> list[str]:
     return re.findall(r"(?:^|[(,])\s*([\w.-]+)\s*(?=[,)]|$)", pipeline)
 
 
+def has_ours(pipeline: str) -> bool:
+    """Whether a textual pipeline names a pass or pipeline written in Python."""
+    return any(name in _schemas for name in names_in(pipeline))
+
+
 def know(arguments: Iterable[str]) -> None:
     """Looks the passes of other packages up if one of these names is not known."""
     while _unfinished:
@@ -142,6 +147,8 @@ def _create(argument: str, values: tuple[tuple[str, ...], ...]) -> tuple[Any, st
     runner = import_late("spyre_mlir.passmanager")
     try:
         return runner.from_texts(_class_of(argument), values), None
+    except ValueError as error:  # how a class says that its options do not go together
+        return None, f"{argument}: {error}"
     except Exception as error:
         return None, f"{argument}: {runner.describe(error)}"
 

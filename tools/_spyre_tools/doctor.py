@@ -44,8 +44,8 @@ def _python() -> str:
 
 def _pinned() -> str:
     """The extension shares C++ classes with these packages: they must be those it was built for."""
-    required = [text.split(";")[0].strip() for text in metadata.requires("spyre-mlir") or ()]
-    pins = dict(text.split("==") for text in required if text.startswith("xtc-") and "==" in text)
+    required = [text for text in metadata.requires("spyre-mlir") or () if "extra" not in text]
+    pins = dict(text.split("==") for text in required if text.startswith("xtc-"))
     present = {name: metadata.version(name) for name in sorted(pins)}
     wrong = [
         f"{name} is {found}, not {pins[name]}"
@@ -80,7 +80,7 @@ def _dialects() -> str:
 
     ir = registry.import_late("spyre_mlir.ir")
     with ir.Context() as context:
-        names = [name for name in ("spyre", "sdscbundle") if name in context.dialects]
+        names = [context.dialects[name].namespace for name in ("spyre", "sdscbundle")]
         ir.Module.parse("func.func @f() { return }").operation.verify()
     return ", ".join(names)
 

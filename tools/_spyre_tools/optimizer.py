@@ -32,6 +32,9 @@ def main(arguments: list[str]) -> int:
         registry.load_entry_points()
     else:
         registry.know(name for name in _passes_named(arguments, flags))
+    if _runs_ours(arguments, flags) and "mlir-disable-threading" not in flags:
+        # Python code runs on one thread at a time; going from thread to thread takes longer.
+        arguments = [*arguments, "--mlir-disable-threading"]
     registry.keep_contexts()
     code: int = _spyre.opt_main(["spyre-opt", *arguments], libs.get_dialect_registry())
     return code
@@ -48,6 +51,15 @@ def _values_of(option: str, arguments: list[str]) -> Iterator[str]:
             yield argument.split("=", 1)[1] if "=" in argument else following
 
 
+def _runs_ours(arguments: list[str], flags: list[str]) -> bool:
+    return any(map(registry.schema, flags)) or any(map(registry.has_ours, _pipelines(arguments)))
+
+
+def _pipelines(arguments: list[str]) -> Iterator[str]:
+    for option in ("pass-pipeline", "p"):
+        yield from _values_of(option, arguments)
+
+
 def _modules_to_load(arguments: list[str]) -> Iterator[str]:
     return _values_of("load-passes", arguments)
 
@@ -56,9 +68,8 @@ def _passes_named(arguments: list[str], flags: list[str]) -> Iterator[str]:
     for flag in flags:
         if flag and not _spyre.is_registered(flag) and not _spyre.is_opt_flag(flag):
             yield flag
-    for option in ("pass-pipeline", "p"):
-        for pipeline in _values_of(option, arguments):
-            yield from registry.names_in(pipeline)
+    for pipeline in _pipelines(arguments):
+        yield from registry.names_in(pipeline)
 
 
 def _describe(error: Exception) -> str:
