@@ -146,7 +146,7 @@ def term_sum(expression: Expression) -> TermSum:
     constant, terms = expression.constant, []
     for atom, coefficient in expression.terms:
         term, rest = _term(atom)
-        terms.append(replace(term, step=term.step * coefficient))
+        terms.append(term if coefficient == 1 else replace(term, step=term.step * coefficient))
         constant += rest * coefficient
     return TermSum(tuple(terms), constant)
 
@@ -206,11 +206,14 @@ def align(symbols: Sequence[Symbol], tensors: Sequence[Tensor]) -> Aligned:
 
 
 def _trimmed(tensor: Tensor, extents: Mapping[str, int]) -> Tensor:
-    coordinates = tuple(
-        replace(c, terms=tuple(t for term in c.terms if (t := _effective(term, extents))))
-        for c in tensor.coordinates
-    )
-    return replace(tensor, coordinates=coordinates)
+    return Tensor(tensor.device_size, tuple(_moving(c, extents) for c in tensor.coordinates))
+
+
+def _moving(coordinate: TermSum, extents: Mapping[str, int]) -> TermSum:
+    if not coordinate.terms:
+        return coordinate
+    terms = tuple(t for term in coordinate.terms if (t := _effective(term, extents)))
+    return TermSum(terms, coordinate.constant)
 
 
 def _effective(term: Term, extents: Mapping[str, int]) -> Term | None:
@@ -407,7 +410,8 @@ def _nest(size: int, steps: Sequence[_Step], constant: int, *, outermost: bool) 
             raise Refusal(
                 "SPY090", f"two symbols step together through one device dim of size {size}"
             )
-        dims.append(_Dim(inside + (left > 0), replace(part.coordinate, constant=first)))
+        at = replace(part.coordinate, constant=first) if first else part.coordinate
+        dims.append(_Dim(inside + (left > 0), at))
         width = part.step
     if width > 1:
         dims.append(_Dim(width, Coordinate(constant=constant)))

@@ -4,7 +4,7 @@
 `form` turns one aligned operation into an `Sdsc`: labels for the iteration symbols, whole sticks
 for the dims that lie in one, the order of each operand's axes with gaps and start, the division
 over cores, mask and constants. `form_bundle` does so for operations in counted loops. The way in
-for our own pipeline is `aligned_operation`, for the reference compiler's specs
+for our own pipeline is `form_kernel`, for the reference compiler's specs
 `spyre_mlir.opspecs`. (Rules: observed output of the reference compiler; the tests compare with its
 bundles.)
 
@@ -21,14 +21,18 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import inf
 
-from spyre_mlir.accesses import device_coordinates
+from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.alignment import AlignedTensor, Coordinate, Symbol, Tensor, align, term_sum
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.formats import FORMATS
+from spyre_mlir.kernels import Dim as KernelDim
 from spyre_mlir.kernels import Kernel
+from spyre_mlir.layouts import Layout
+from spyre_mlir.quasiaffine import Expression
 from spyre_mlir.sdsc.model import (
     POOL,
     Axis,
@@ -157,6 +161,59 @@ def aligned_operation(
     )
     reduces = any(dim.reduction for dim in kernel.dims)
     return Operation(function, aligned.symbols, operands, reduces, constants, provenance)
+
+
+def form_kernel(
+    kernel: Kernel,
+    *,
+    function: str,
+    splits: Mapping[str, int],
+    places: Sequence[Hbm | Lx],
+    constants: tuple[tuple[str, float], ...] = (),
+    k_fast: bool = True,
+    provenance: Mapping[str, object] | None = None,
+) -> Sdsc:
+    """`form` of `aligned_operation`. What does not depend on places is formed once per shape: long
+    programs repeat themselves."""
+    formed, starts = _formed(
+        function,
+        tuple((d.symbol, d.extent, d.reduction, splits.get(d.symbol, 1)) for d in kernel.dims),
+        tuple((a.label, a.layout, a.element, a.index) for a in kernel.accesses),
+        constants,
+        k_fast,
+    )
+    operands = tuple(
+        SdscOperand(o.axes, o.stick, o.format, _moved(place, start))
+        for o, place, start in zip(formed.operands, places, starts, strict=True)
+    )
+    return replace(formed, operands=operands, provenance=provenance)
+
+
+@lru_cache(maxsize=1 << 12)
+def _formed(
+    function: str,
+    dims: tuple[tuple[str, int, bool, int], ...],
+    accesses: tuple[tuple[str, Layout, str, Expression], ...],
+    constants: tuple[tuple[str, float], ...],
+    k_fast: bool,
+) -> tuple[Sdsc, tuple[int, ...]]:
+    """The SDSC with every buffer at 0, and the bytes at which each operand then begins."""
+    kernel = Kernel(
+        function,
+        "",
+        tuple(KernelDim(symbol, extent, reduction) for symbol, extent, reduction, _ in dims),
+        tuple(Access(label, "", layout, element, i) for label, layout, element, i in accesses),
+    )
+    operation = aligned_operation(
+        kernel,
+        function=function,
+        splits={symbol: split for symbol, _, _, split in dims},
+        places=[Hbm(0)] * len(accesses),
+        constants=constants,
+    )
+    formed = form(operation, k_fast=k_fast)
+    places = (operand.place for operand in formed.operands)
+    return formed, tuple(place.offset for place in places if isinstance(place, Hbm))
 
 
 def form_bundle(
@@ -304,7 +361,7 @@ def _operands(operation: Operation, frame: _Frame) -> tuple[SdscOperand, ...]:
                 tuple(Axis(frame.labels[a.dim], a.iterates, a.gap) for a in axes),
                 frame.labels[stick or frame.stick],
                 operand.format,
-                _moved(operand, offset),
+                _moved(operand.place, offset * FORMATS[operand.format].bytes),
             )
         )
     return tuple(formed)
@@ -374,8 +431,8 @@ def _standing(axes: Sequence[Axis], order: Sequence[str], stick: str | None) -> 
     return [Axis(name, iterates=name == stick) for name in order if name not in listed]
 
 
-def _moved(operand: Operand, offset: int) -> Hbm | Lx:
-    place, nbytes = operand.place, offset * FORMATS[operand.format].bytes
+def _moved(place: Hbm | Lx, nbytes: int) -> Hbm | Lx:
+    """Where an operand begins that starts `nbytes` behind the buffer at `place`."""
     if isinstance(place, Lx):
         return Lx(place.address + nbytes, place.cut)
     return Hbm(place.buffer, place.offset + nbytes, place.advances if any(place.advances) else ())

@@ -7,7 +7,7 @@ from typing import Any
 
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.forming import aligned_operation, form
+from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.operations import (
     advances_of,
@@ -52,14 +52,14 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
     places = [_place(value, op) for value in indexed]
     kernel, places = _without_destination(row, kernel, places)
     splits = op.attributes["spyre.division"].splits
-    aligned = aligned_operation(
+    formed = form_kernel(
         kernel,
         function=_function(op, row),
         splits={dim.symbol: split for dim, split in zip(kernel.dims, splits, strict=True)},
         places=places,
         constants=_constants(row, attributes(op, row)),
     )
-    return (form(aligned),)
+    return (formed,)
 
 
 def _without_destination(row: Op, kernel: Kernel, places: list[Hbm]) -> tuple[Kernel, list[Hbm]]:

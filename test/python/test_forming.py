@@ -18,7 +18,14 @@ from hypothesis import strategies as st
 from spyre_mlir import opspecs
 from spyre_mlir.accesses import Access, device_coordinates, flat_index
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.forming import Operation, Repeat, aligned_operation, form, form_bundle
+from spyre_mlir.forming import (
+    Operation,
+    Repeat,
+    aligned_operation,
+    form,
+    form_bundle,
+    form_kernel,
+)
 from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import Layout, contiguous_strides, device_layout
@@ -72,9 +79,8 @@ def unprinted(document: dict[str, Any]) -> bool:
     over cores."""
     ((_, body),) = document.items()
     ((function, inner),) = body["dscs_"][0].items()
-    return function == "shuffle" or (
-        inner["constantInfo_"] != "{}" and inner["maskingConstId_"] < 0
-    )
+    masked = inner["maskingConstId_"] == 0
+    return bool(function == "shuffle" or (inner["constantInfo_"] != "{}" and not masked))
 
 
 @pytest.mark.parametrize("folder", FROM_PRINT, ids=name)
@@ -110,6 +116,15 @@ def access(
     return Access("", "", found, element, flat_index(indices, contiguous_strides(shape)))
 
 
+def kernel(dims: Dims, accesses: Sequence[Access], reduced: Sequence[str] = ()) -> Kernel:
+    return Kernel(
+        "",
+        "",
+        tuple(Dim(symbol, extent, symbol in reduced) for symbol, extent in dims.items()),
+        tuple(accesses),
+    )
+
+
 def operation(
     function: str,
     dims: Dims,
@@ -119,14 +134,8 @@ def operation(
     reduced: Sequence[str] = (),
     splits: Mapping[str, int] | None = None,
 ) -> Operation:
-    kernel = Kernel(
-        function,
-        "",
-        tuple(Dim(symbol, extent, symbol in reduced) for symbol, extent in dims.items()),
-        tuple(accesses),
-    )
     return aligned_operation(
-        kernel,
+        kernel(dims, accesses, reduced),
         function=function,
         splits=splits or {},
         places=places or [Hbm(i) for i in range(len(accesses))],
@@ -300,6 +309,20 @@ def test_a_window_begins_inside_its_buffer() -> None:
     assert sdsc.operands[0].place == Hbm(0, 4096 + (128 + 8) * STICK_BYTES)
     # The column tile stands at 1 of 4: a dim of its own, with a gap of 3.
     assert axes(sdsc, 0) == [("mb", True, 64), ("out", True, 3), ("x", True, 0)]
+
+
+def test_forming_a_kernel_once_for_all_places() -> None:
+    window = replace(plane(), index=plane().index + 64)
+    tensors, dims, splits = [window, access((128, 64), ("a", "b"))], {"a": 128, "b": 64}, {"a": 4}
+    cases: list[list[Hbm | Lx]] = [
+        [Hbm(0), Hbm(1)],
+        [Hbm(POOL, 256, (4096, 0)), Hbm(3, 0, (0, 0))],
+        [Lx(512), Hbm(2)],
+    ]
+    for places in cases:
+        assert form_kernel(
+            kernel(dims, tensors), function="exp", splits=splits, places=places
+        ) == form(operation("exp", dims, tensors, places, splits=splits))
 
 
 def test_a_tile_of_one_row_keeps_its_dim() -> None:
