@@ -22,7 +22,7 @@ CLASSES: dict[str, tuple[str, ...]] = {
 """Names of layout classes, in the order in which an execution unit's operands take them."""
 
 MASK_CONSTANT = "samv-maskvalue"
-"""The constant that holds what masked elements read as; it has to be constant 0."""
+"""The constant that holds what masked elements read as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def _body(sdsc: Sdsc, numbered: tuple[Symbols, ...]) -> Json:
         "coreIdsUsed_": list(range(sdsc.cores)),
         "N_": {"name_": "n", **{f"{dim.label}_": dim.extent for dim in sdsc.dims}},
         "coordinateMasking_": {mask.dim: [[mask.valid, mask.pad]] for mask in sdsc.mask},
-        "maskingConstId_": 0 if sdsc.mask else -1,
+        "maskingConstId_": _mask_constant(sdsc),
         "dataStageParam_": {"0": {"ss_": _stage(sdsc), "el_": _stage(sdsc)}},
         "primaryDsInfo_": primary,
         "scheduleTree_": [
@@ -175,6 +175,16 @@ def _body(sdsc: Sdsc, numbered: tuple[Symbols, ...]) -> Json:
             }
         ],
     }
+
+
+def _mask_constant(sdsc: Sdsc) -> int:
+    """Index of the constant that masked elements read as, -1 without mask."""
+    if not sdsc.mask:
+        return -1
+    for index, constant in enumerate(sdsc.constants):
+        if constant.name == MASK_CONSTANT:
+            return index
+    raise ValueError(f"{sdsc.function}: a mask without the constant {MASK_CONSTANT}")
 
 
 def _stage(sdsc: Sdsc) -> Json:

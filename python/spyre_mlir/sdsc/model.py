@@ -146,7 +146,8 @@ class Mask:
     """Along `dim` only the first `valid` elements hold data; the `pad` behind them are replaced by
     the mask value.
 
-    The value is the constant "samv-maskvalue", which then has to be the first constant."""
+    The value is the constant "samv-maskvalue", which the
+    operation then has to have."""
 
     dim: str
     valid: int

@@ -27,7 +27,8 @@ OTHER = {
 
 @dataclass(frozen=True, slots=True)
 class Corruption:
-    """What was done: kind and the names on the way to the field, without indices and core numbers."""
+    """What was done: kind and the names on the way to the field, without indices and core
+    numbers."""
 
     kind: str
     field: str
@@ -146,7 +147,7 @@ def of_text(text: str, count: int, choose: random.Random) -> Iterator[tuple[Corr
             yield Corruption(kind, _operation(lines[index])), rest
             continue
         else:
-            lists = [m for m in re.finditer(r"\[(-\d+), (-\d+)", text)]
+            lists = list(re.finditer(r"\[(-\d+), (-\d+)", text))
             if not lists:
                 continue
             match = choose.choice(lists)

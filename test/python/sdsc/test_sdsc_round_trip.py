@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reading and writing are each the inverse of the other: on observed bundles and on generated ones."""
+"""Reading and writing are each the inverse of the other: on observed bundles and on generated
+ones."""
 
 from __future__ import annotations
 
@@ -147,7 +148,8 @@ def test_a_generated_bundle_is_read_as_it_was_written(bundle: Bundle) -> None:
 
 
 def _start(sdsc: Sdsc, operand: Operand, core: int) -> int:
-    """Bytes to the first element of a core's slice, by walking the device layout element by element."""
+    """Bytes to the first element of a core's slice, by walking the device layout element by
+    element."""
     at, rest = {}, core
     for label, count in sdsc.cut:
         at[label] = rest % count * (sdsc.extents[label] // count)
