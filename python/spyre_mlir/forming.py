@@ -346,7 +346,26 @@ def _cut(frame: _Frame, *, last_fast: bool) -> Cut:
 # --- operands -----------------------------------------------------------------------------------
 
 
+def _check_sticks(operation: Operation, frame: _Frame) -> None:
+    """All tensors of an operation have the same dim in the stick, or one value per stick; a matmul
+    reads its reduced dim in the stick of its first input and writes the generated dim."""
+    if operation.function == RESTICKIFY:
+        return
+    matmul = operation.function in MATMULS
+    for index, operand in enumerate(operation.operands):
+        stick = operand.tensor.stick_symbol
+        wanted = ("in" if index == 0 else "out") if matmul else frame.labels[frame.stick]
+        if stick is not None and frame.labels[stick] != wanted:
+            raise Refusal(
+                "SPY093",
+                f"operand {index} of {operation.function} has dim '{frame.labels[stick]}' in its "
+                f"stick, the function reads dim '{wanted}' there",
+                remedy="restickify the operand, or give it a layout with that dim in the stick",
+            )
+
+
 def _operands(operation: Operation, frame: _Frame) -> tuple[SdscOperand, ...]:
+    _check_sticks(operation, frame)
     orders: dict[tuple[str, int], list[str]] = {}
     formed = []
     for index, operand in enumerate(operation.operands):

@@ -340,6 +340,29 @@ def test_a_matmul_reads_whole_sticks_of_both_operands() -> None:
     assert "100 elements along a dim of which 128 are read" in refusal.value.message
 
 
+def test_one_dim_lies_in_the_stick_of_all_operands() -> None:
+    """A reduced stick leaves one value per stick, not a dense row of another dim."""
+    crossed = [
+        operation("add", PLANE, [plane(), access((128, 256), ("a", "b"), order=(1, 0)), plane()]),
+        operation("sum", PLANE, [plane(), access((128,), ("a",))], reduced="b"),
+        operation(
+            "batchmatmul",
+            {"m": 64, "n": 64, "k": 128},
+            [
+                access((64, 128), ("m", "k")),
+                access((64, 128), ("n", "k")),
+                access((64, 64), ("m", "n")),
+            ],
+            reduced="k",
+        ),
+    ]
+    for wrong in crossed:
+        with pytest.raises(Refusal) as refusal:
+            form(wrong)
+        assert refusal.value.code == "SPY093"
+        assert refusal.value.message.startswith(f"operand 1 of {wrong.function} has dim")
+
+
 def test_the_backend_names_seven_dims() -> None:
     names = "abcdefgh"
     shape = dict.fromkeys(names, 2)
