@@ -363,6 +363,18 @@ def test_one_dim_lies_in_the_stick_of_all_operands() -> None:
         assert refusal.value.message.startswith(f"operand 1 of {wrong.function} has dim")
 
 
+def test_a_restickify_reads_whole_sticks_of_both_dims() -> None:
+    """Where they are there, a dim with padding is not divided over cores."""
+    dims, splits = {"a": 100, "b": 150}, {"a": 2, "b": 3}
+    pair = [access((100, 150), ("a", "b")), access((100, 150), ("a", "b"), order=(1, 0))]
+    with pytest.raises(Refusal) as refusal:
+        form(operation("ReStickifyOpHBM", dims, pair, splits=splits))
+    assert refusal.value.code == "SPY093" and refusal.value.remedy is not None
+    whole = [access((128, 192), ("a", "b")), access((128, 192), ("a", "b"), order=(1, 0))]
+    sdsc = form(operation("ReStickifyOpHBM", dims, whole, splits=splits))
+    assert (sdsc.extents, sdsc.cores) == ({"mb": 128, "out": 192}, 1)
+
+
 def test_the_backend_names_seven_dims() -> None:
     names = "abcdefgh"
     shape = dict.fromkeys(names, 2)
