@@ -18,6 +18,7 @@ import marshal
 import os
 import re
 import sys
+from binascii import crc32
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -213,12 +214,15 @@ def start() -> None:
     if spec is None or not spec.submodule_search_locations:
         return
     folder = spec.submodule_search_locations[0]
-    state = _state([*sys.modules["spyre_mlir"].__path__, folder])
-    cache = os.path.join(folder, "__pycache__", f"schemas.{sys.implementation.cache_tag}")
+    folders = [*sys.modules["spyre_mlir"].__path__, folder]
+    state = _state(folders)
+    # One cache per Python and way of finding the package: checkout, editable or plain install.
+    tag = f"{sys.implementation.cache_tag}-{crc32(os.pathsep.join(folders).encode()):08x}"
+    cache = os.path.join(folder, "__pycache__", f"schemas.{tag}")
     known = _read(cache, state)
     if known is None:
         known, is_complete = _load_own(folder)
-        if is_complete and not sys.dont_write_bytecode:
+        if is_complete:
             _write(cache, state, known)
     for values in known:
         register(Schema.from_plain(values))

@@ -80,10 +80,13 @@ def _dialects() -> str:
 
     ir = registry.import_late("spyre_mlir.ir")
     with ir.Context() as context:
-        names = [context.dialects[name].namespace for name in ("spyre", "sdscbundle")]
+        for name in _DIALECTS:
+            assert context.dialects[name] is not None
         ir.Module.parse("func.func @f() { return }").operation.verify()
-    return ", ".join(names)
+    return ", ".join(_DIALECTS)
 
+
+_DIALECTS = ("spyre", "sdscbundle")
 
 _CHECKS = {
     "Python": _python,
