@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.layouts import Layout, device_layout
-from spyre_mlir.operations import meaning
+from spyre_mlir.layouts import Layout, contiguous_strides, device_layout, stick_dim
+from spyre_mlir.operations import domain_of, meaning
+from spyre_mlir.optable import Op, Operand
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
 from spyre_mlir.tensors import TensorType
@@ -23,8 +24,8 @@ class AssignLayouts(
 ):
     """Give every tensor a device layout.
 
-    An elementwise result lies as the first operand of its shape does; every other tensor takes the default layout.
-    Layouts that are written stay."""
+    An elementwise result lies as the first operand of its shape does, a reduction over the stick leaves one value a
+    stick, every other tensor takes the default layout. Layouts that are written stay."""
 
     assigned = statistic("layouts assigned")
 
@@ -58,39 +59,56 @@ def _operation(op: ir.Operation) -> int:
     return count + sum(_assign(result, model) for result in op.results)
 
 
-def _model(op: ir.Operation) -> TensorType | None:
-    """The operand whose layout an elementwise result takes, or the buffer that a write goes to."""
+def _model(op: ir.Operation) -> Layout | None:
+    """The layout that a result takes from an operand, or None for the default one."""
     row = meaning(op)
     if row is None or not op.results:
         return None
-    shape = op.results[0].type.shape
-    for operand, value in zip(row.operands, op.operands, strict=False):
-        if not isinstance(value.type, ir.RankedTensorType) or value.type.shape != shape:
-            continue
-        if operand.role == "target" or row.name == "set_valid_shape":
-            return encodings.read(value.type)
-        if row.tiling == "pointwise" and operand.role == "value":
-            return encodings.read(value.type)
-    return None
+    result = encodings.read(op.results[0].type)
+    owners = [
+        encodings.read(value.type)
+        for operand, value in zip(row.operands, op.operands, strict=False)
+        if isinstance(value.type, ir.RankedTensorType) and _gives(row, operand)
+    ]
+    if row.family == "reduce" and any(_reduces_stick(op, owner) for owner in owners):
+        # One value a stick is what the device leaves of a reduced stick dim.
+        order = (*range(len(result.shape)), -1) if result.shape else ()
+        return device_layout(result.shape, result.element, order=order)
+    if row.tiling != "pointwise" and not row.rule == "narrow" and row.name != "insert_slice":
+        return None
+    own = [t for t in owners if t.shape == result.shape and t.layout is not None and not t.window]
+    own.sort(key=lambda tensor: tensor.layout.sparse)  # a dense operand before a sparse one
+    lanes = device_layout((), result.element).elements_per_stick
+    return next((t.layout for t in own if t.layout.elements_per_stick == lanes), None)
 
 
-def _assign(value: ir.Value, model: TensorType | None) -> bool:
+def _gives(row: Op, operand: Operand) -> bool:
+    """Whether a result may take its layout from this operand."""
+    return operand.role in ("value", "target")
+
+
+def _reduces_stick(op: ir.Operation, tensor: TensorType) -> bool:
+    """Whether a reduction runs over the dim on the stick of its operand."""
+    assert tensor.layout is not None
+    stick = stick_dim(tensor.layout, contiguous_strides(tensor.shape))
+    return stick is not None and domain_of(op).reduction[_iteration_dim(op, stick)]
+
+
+def _iteration_dim(op: ir.Operation, host_dim: int) -> int:
+    index = domain_of(op).operands[0]
+    assert index is not None
+    return index[host_dim].terms[0][0]
+
+
+def _assign(value: ir.Value, model: Layout | None) -> bool:
     if not isinstance(value.type, ir.RankedTensorType):
         return False
     tensor = encodings.read(value.type)
     if tensor.layout is not None:
         return False
-    value.set_type(encodings.write(replace(tensor, layout=_layout(tensor, model))))
+    layout = model or device_layout(tensor.shape, tensor.element)
+    value.set_type(encodings.write(replace(tensor, layout=layout)))
     return True
-
-
-def _layout(tensor: TensorType, model: TensorType | None) -> Layout:
-    layout = device_layout(tensor.shape, tensor.element)
-    if model is not None and model.layout is not None:
-        own = model.layout.elements_per_stick == layout.elements_per_stick
-        if own and not model.window and not model.layout.sparse:
-            return model.layout
-    return layout
 
 
 def _adjust_signature(function: ir.Operation) -> None:

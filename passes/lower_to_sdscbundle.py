@@ -10,6 +10,7 @@ from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import sdscbundle
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import DIVIDED, LAYOUTS, PLACED, TILED, computes
+from spyre_mlir.scalars import CONSTANT, constants_of
 from spyre_mlir.sdsc_attributes import FUNCTION, write_sdsc
 
 
@@ -63,6 +64,7 @@ class _Writer:
         with self.at, source.location:
             bundle = func.FuncOp(FUNCTION, ([parameter] * count, []))
             block = bundle.add_entry_block()
+            self._constants(source, bundle.operation, count)
         with ir.InsertionPoint(block), source.location:
             if "spyre.pool_bytes" in source.attributes:
                 size = source.attributes["spyre.pool_bytes"]
@@ -70,6 +72,16 @@ class _Writer:
             self._block(body)
             func.ReturnOp([])
         source.erase()
+
+    def _constants(self, source: ir.Operation, bundle: ir.Operation, count: int) -> None:
+        """Values of the parameters that the compiler added."""
+        constants = constants_of(source)
+        if constants:
+            given = [
+                ir.DictAttr.get({CONSTANT: constants[i]} if i in constants else {})
+                for i in range(count)
+            ]
+            bundle.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
 
     def _block(self, block: ir.Block) -> None:
         for operation in block.operations:

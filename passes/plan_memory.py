@@ -12,6 +12,7 @@ from spyre_mlir.memory import Copy, MemoryPlan, Place, plan_memory
 from spyre_mlir.memory_reader import ProgramReader
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.properties import LAYOUTS, PLACED, TILED
+from spyre_mlir.scalars import pass_scalars
 
 PLACE = "spyre.place"
 
@@ -28,7 +29,7 @@ class PlanMemory(
     """Give every computed value a place: an argument, a result, or the pool of intermediates.
 
     Buffers are updated in place where nothing else needs them, else copied first. Places in the pool are shared by
-    values that do not live at the same time."""
+    values that do not live at the same time. Scalar operands become arguments behind the function's own."""
 
     pool_limit: int = option(0, help="largest pool, in bytes; 0: no limit")
     pool_bytes = statistic("bytes of the pools")
@@ -40,6 +41,7 @@ class PlanMemory(
                 self._function(function.operation)
 
     def _function(self, function: ir.Operation) -> None:
+        pass_scalars(function)
         reader = ProgramReader(function)
         with refused_at(function):
             plan = plan_memory(reader.program, pool_limit=self.pool_limit or None)

@@ -34,6 +34,12 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
                                << ": 'spyre.range' is array<i64: low, high> with low <= high";
     return success();
   }
+  if (name == "spyre.constant") {
+    if (!isa<FloatAttr, IntegerAttr>(attribute.getValue()))
+      return op->emitOpError() << "SPY009: argument #" << argument
+                               << ": 'spyre.constant' is the number that the caller must pass";
+    return success();
+  }
   return op->emitOpError() << "SPY009: argument #" << argument << ": unknown attribute '" << name
                            << "'";
 }

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spyre_mlir import ir, passmanager
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.scalars import constants_of
 from spyre_mlir.sdsc import model
-from spyre_mlir.sdsc.write import files, write
+from spyre_mlir.sdsc.write import CONSTANTS_FILE, files, write
 from spyre_mlir.sdsc_attributes import read_bundle
 
 
@@ -35,7 +37,11 @@ class Bundle:
 
         `replace` overwrites a bundle that is there. Refusal SPY170 if the folder holds anything else; OSError as the
         file system raises it."""
-        write(self.model, folder, limit=self.span_limit, replace=replace)
+        extra = {}
+        if self.constants:
+            values = {str(number): value for number, value in sorted(self.constants.items())}
+            extra[CONSTANTS_FILE] = json.dumps(values, indent=2) + "\n"
+        write(self.model, folder, extra=extra, limit=self.span_limit, replace=replace)
 
 
 def compile(
@@ -68,4 +74,10 @@ def _compile(module: ir.Operation, cores: int, span_limit: int, plan: bool) -> B
         f"plan={'true' if plan else 'false'}}})"
     )
     passmanager.run(passmanager.parse(pipeline), module)
-    return Bundle(read_bundle(module), span_limit)
+    functions = [op for op in module.regions[0].blocks[0] if op.operation.name == "func.func"]
+    constants = {
+        number: value.value
+        for function in functions
+        for number, value in constants_of(function.operation).items()
+    }
+    return Bundle(read_bundle(module), span_limit, constants)

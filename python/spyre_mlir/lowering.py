@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spyre_mlir import ir
+from spyre_mlir import encodings, ir
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Kernel
@@ -13,6 +13,7 @@ from spyre_mlir.operations import (
     advances_of,
     attributes,
     kernel_of,
+    layout_of,
     literal,
     meaning,
     storage_of,
@@ -98,23 +99,27 @@ def _depth(op: ir.Operation) -> int:
 
 
 def _function(op: ir.Operation, row: Op) -> str:
-    """The device function; `form` adds `nonstick` where the operands say so."""
-    given = attributes(op, row)
-    types = [
-        str(value.type.element_type)
-        for value in (op.operands[0], op.results[0])
-        if _is_tensor(value)
-    ]
-    keys = [str(given.get("predicate", "")), "->".join(types), types[0], "stick", ""]
-    for key in keys:
+    """The device function, without `nonstick`, which `form` adds where the operands say so."""
+    for key in _keys(op, row):
         function = row.device.function(key)
         if function is not None:
-            return function
+            return function.removesuffix("nonstick") if key == "nonstick" else function
     raise Refusal(
         "SPY096",
         f"the device has no function for '{op.name}'",
         notes=(row.device.refusal,) if row.device.refusal else (),
     )
+
+
+def _keys(op: ir.Operation, row: Op) -> list[str]:
+    """What the operation table may list its function under, the most particular first."""
+    tensors = [
+        encodings.read(value.type) for value in (*op.operands, *op.results) if _is_tensor(value)
+    ]
+    first, last = tensors[0], tensors[-1]
+    stick = "stick" if layout_of(last).sparse else "nonstick"
+    predicate = attributes(op, row).get("predicate", "")
+    return [str(predicate), f"{first.element}->{last.element}", first.element, stick, ""]
 
 
 def _is_tensor(value: ir.Value) -> bool:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Scalar operands become arguments: a bundle has no data section, so a scalar is a stick of its own."""
+
+from __future__ import annotations
+
+from spyre_mlir import encodings, ir
+from spyre_mlir.layouts import device_layout
+from spyre_mlir.operations import meaning, walk
+from spyre_mlir.tensors import TensorType
+
+CONSTANT = "spyre.constant"
+"""Attribute of an argument that the compiler added: the value that the caller must put there."""
+
+
+def pass_scalars(function: ir.Operation) -> int:
+    """Replaces scalar operands by arguments of rank 0, appended behind the function's own; how many were added.
+
+    Equal constants share one argument. An argument for a constant carries its value as `spyre.constant`."""
+    block = function.regions[0].blocks[0]
+    added: dict[object, ir.Value] = {}
+    attributes: list[ir.DictAttr] = []
+    for op in walk(function):
+        row = meaning(op)
+        if row is None:
+            continue
+        for number, (operand, value) in enumerate(zip(row.operands, op.operands, strict=False)):
+            if operand.kind != "either" or isinstance(value.type, ir.RankedTensorType):
+                continue
+            constant = _constant(value)
+            key = value if constant is None else constant
+            if key not in added:
+                tensor = TensorType((), str(value.type), device_layout((), str(value.type)))
+                added[key] = block.add_argument(encodings.write(tensor), op.location)
+                given = {} if constant is None else {CONSTANT: constant}
+                attributes.append(ir.DictAttr.get(given))
+            op.operands[number] = added[key]
+    if added:
+        _sign(function, [value.type for value in added.values()], attributes)
+    return len(added)
+
+
+def _constant(value: ir.Value) -> ir.Attribute | None:
+    if isinstance(value, ir.OpResult) and value.owner.name == "arith.constant":
+        attribute: ir.Attribute = value.owner.attributes["value"]
+        return attribute
+    return None
+
+
+def _sign(function: ir.Operation, types: list[ir.Type], attributes: list[ir.DictAttr]) -> None:
+    """The signature with the arguments added."""
+    signature = function.attributes["function_type"].value
+    own = [ir.DictAttr.get({}) for _ in signature.inputs]
+    if "arg_attrs" in function.attributes:
+        own = list(function.attributes["arg_attrs"])
+    function.attributes["function_type"] = ir.TypeAttr.get(
+        ir.FunctionType.get([*signature.inputs, *types], signature.results)
+    )
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*own, *attributes])
+
+
+def constants_of(function: ir.Operation) -> dict[int, ir.Attribute]:
+    """Number of a tensor argument -> the constant that it stands for."""
+    if "arg_attrs" not in function.attributes:
+        return {}
+    found, number = {}, 0
+    types = function.attributes["function_type"].value.inputs
+    for type, attributes in zip(types, function.attributes["arg_attrs"], strict=True):
+        if isinstance(type, ir.RankedTensorType) or str(type).startswith("!sdscbundle"):
+            if CONSTANT in attributes:
+                found[number] = attributes[CONSTANT]
+            number += 1
+    return found
