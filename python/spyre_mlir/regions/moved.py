@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Rules of operations that rename or state cells. A view keeps the operand's pad: it still holds."""
+"""Rules of operations that rename or state cells. A view keeps the pad: it still holds."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def reshaped(
             dim -= 1
         result[dim] = run.extent * run.factor
         dim -= 1
-    return _switched(result, target, switches)
+    return _switched(result, target, strides, switches)
 
 
 def _settled(extent: Extent, size: int, facts: Facts) -> Extent:
@@ -98,7 +98,7 @@ def _settled(extent: Extent, size: int, facts: Facts) -> Extent:
 
 
 def _runs(shape: tuple[int, ...], valid: Region) -> tuple[list[_Run], list[tuple[int, Extent]]]:
-    """Runs, innermost first; and (dim, extent) of unit dims that may be empty, outermost first."""
+    """Runs, and (stride, extent) of unit dims that may be empty; both innermost first."""
     runs: list[_Run] = []
     switches: list[tuple[int, Extent]] = []
     stride = 1
@@ -113,7 +113,7 @@ def _runs(shape: tuple[int, ...], valid: Region) -> tuple[list[_Run], list[tuple
             elif extent != 1:
                 runs.append(_Run(stride, extent))
         elif size == 1:
-            switches.insert(0, (dim, extent))
+            switches.append((stride, extent))
         elif grows and last is not None:
             last.extent, last.bound = extent, size
         else:
@@ -123,13 +123,18 @@ def _runs(shape: tuple[int, ...], valid: Region) -> tuple[list[_Run], list[tuple
 
 
 def _switched(
-    result: list[Extent], target: tuple[int, ...], switches: list[tuple[int, Extent]]
+    result: list[Extent],
+    target: tuple[int, ...],
+    strides: list[int],
+    switches: list[tuple[int, Extent]],
 ) -> Region | None:
-    """An extent that is 0 or 1 empties the whole box from any dim that has one cell."""
-    for dim, extent in switches:
-        places = [d for d, held in enumerate(result) if held == 1]
-        units = [d for d in places if target[d] == 1] or places
+    """An extent that is 0 or 1 empties the whole box from any dim that has one cell.
+
+    It goes to a unit dim if there is one, as near to its own stride as can be."""
+    for stride, extent in switches:
+        places = [dim for dim, held in enumerate(result) if held == 1]
+        units = [dim for dim in places if target[dim] == 1] or places
         if not units:
             return None
-        result[min(units, key=lambda d: abs(d - dim))] = extent
+        result[min(units, key=lambda dim: abs(strides[dim] - stride))] = extent
     return tuple(result)
