@@ -40,8 +40,14 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 
+# The package as it is installed, from links to the sources: the checker sees `spyre_mlir.passes` where it belongs.
 types: $(INSTALLED)
-	$(BIN)/mypy
+	rm -rf build/types && mkdir -p build/types/spyre_mlir
+	ln -s $(CURDIR)/python/spyre_mlir/* build/types/spyre_mlir
+	ln -s $(CURDIR)/passes build/types/spyre_mlir/passes
+	ln -s $(CURDIR)/tools build/types/tools
+	ln -s $(CURDIR)/tools/_spyre_tools build/types/_spyre_tools
+	$(BIN)/mypy -p spyre_mlir -p _spyre_tools -p tools.docs
 
 lit: $(INSTALLED)
 	$(BIN)/lit -sv --timeout 60 test

@@ -183,7 +183,7 @@ def op_dims(op: ir.Operation) -> tuple[tuple[str | None, int, bool], ...]:
     assert kernel is not None
     names: list[str | None] = [None] * len(kernel.dims)
     if "spyre.dims" in op.attributes:
-        for number, name in enumerate(op.attributes["spyre.dims"]):
+        for number, name in enumerate(ir.ArrayAttr(op.attributes["spyre.dims"])):
             names[number] = name.value
     return tuple(
         (name, dim.extent, dim.reduction) for name, dim in zip(names, kernel.dims, strict=True)
@@ -252,9 +252,10 @@ def _offsets(begins: Sequence[int | ir.Value]) -> tuple[list[int], list[ir.Value
 
 
 def _tile_type(
-    result: ir.Value, index: tuple[Linear, ...], cut: Mapping[int, _Piece], *, outside: bool
+    result: ir.Value, index: tuple[Linear, ...] | None, cut: Mapping[int, _Piece], *, outside: bool
 ) -> ir.Type:
     """A window where the tile is written into its buffer, else a compact tile with a layout of its own."""
+    assert index is not None, "a result of a tiled operation is indexed by its domain"
     tensor = encodings.read(result.type)
     sizes, begins = _part(tensor.shape, index, cut)
     window = _window(tensor, sizes, begins)
@@ -274,8 +275,9 @@ def _clone(
 
 
 def _insert(
-    tile: ir.Value, into: ir.Value, index: tuple[Linear, ...], cut: Mapping[int, _Piece]
+    tile: ir.Value, into: ir.Value, index: tuple[Linear, ...] | None, cut: Mapping[int, _Piece]
 ) -> ir.Value:
+    assert index is not None
     _, begins = _part(into.type.shape, index, cut)
     static, dynamic = _offsets(begins)
     return spyre.InsertSliceOp(into.type, tile, into, dynamic, static).result

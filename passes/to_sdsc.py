@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.passes.assign_layouts import AssignLayouts
 from spyre_mlir.passes.divide_work import DivideWork
 from spyre_mlir.passes.lower_to_sdscbundle import LowerToSdscbundle
 from spyre_mlir.passes.plan_memory import PlanMemory
 from spyre_mlir.passes.plan_span_overflow import PlanSpanOverflow
 from spyre_mlir.passes.tile import Tile
+
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.passmanager import Pass, Pipeline, option
 
 

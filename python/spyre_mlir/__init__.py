@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """spyre-mlir: a compiler mid-end for the Spyre accelerator, in MLIR, driven from Python.
 
-Importing this package loads neither MLIR nor numpy nor sympy; the public names below load what they need when first used.
+Importing this package loads neither MLIR nor numpy nor sympy; the public names load what they need
+when first used.
 """
 
 from __future__ import annotations

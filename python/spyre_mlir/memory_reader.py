@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import cast
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.memory import Carried, Compute, Copy, Empty, Loop, Program, Step, Update, View
@@ -106,7 +107,7 @@ class ProgramReader:
         """Where a copy stands: before its step, at the end of a loop's body, or at the end of the function."""
         if copy.key is None:
             return ir.InsertionPoint(self.end)
-        op: ir.Operation = copy.key
+        op = cast(ir.Operation, copy.key)
         if copy.at_end:
             return ir.InsertionPoint.at_block_terminator(op.regions[0].blocks[0])
         return ir.InsertionPoint(op)
@@ -118,7 +119,7 @@ class ProgramReader:
     def substitute(self, copy: Copy, new: ir.Value) -> None:
         """Lets the step that the copy is for use the copy."""
         self._made[copy.target] = new
-        user: ir.Operation = self.end if copy.key is None else copy.key
+        user = self.end if copy.key is None else cast(ir.Operation, copy.key)
         number = copy.operand
         if copy.key is None:
             tensors = [i for i, value in enumerate(user.operands) if _is_tensor(value)]

@@ -119,6 +119,51 @@ def read_sdsc(op: ir.Operation) -> Sdsc:
     )
 
 
+def write_bundle(bundle: Bundle) -> ir.Module:
+    """The lowered module of a bundle, in the current context: inverse of `read_bundle`.
+
+    ValueError for what the IR has no place for: the scratchpad, and a pool that the caller passes."""
+    from mlir.dialects import func
+
+    if bundle.pool is not None and bundle.pool.bytes is None:
+        raise ValueError("the caller of this bundle passes the pool, which the IR cannot say")
+    sdscs = [sdsc for sdsc, _ in bundle.operations()]
+    if any(isinstance(operand.place, Lx) for sdsc in sdscs for operand in sdsc.operands):
+        raise ValueError("this bundle uses the scratchpad, for which the IR has no place")
+    with ir.Location.unknown():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            for number, sdsc in enumerate(sdscs):
+                write_sdsc(sdsc, f"sdsc_{number}")
+            parameter = ir.Type.parse("!sdscbundle.input_arg<index>")
+            count = max(bundle.arguments, default=-1) + 1
+            function = func.FuncOp(FUNCTION, ([parameter] * count, []))
+        with ir.InsertionPoint(function.add_entry_block()):
+            if bundle.pool is not None:
+                sdscbundle.DeviceMemAllocateOp(ir.IndexType.get(), _i64(bundle.pool.bytes or 0))
+            _write_nodes(bundle.body, 0)
+            func.ReturnOp([])
+    return module
+
+
+def _write_nodes(nodes: tuple[Sdsc | Loop, ...], number: int) -> int:
+    """Writes launches and loops; `number` is that of the first SDSC, the result the next one."""
+    from mlir.dialects import arith, scf
+
+    for node in nodes:
+        if isinstance(node, Sdsc):
+            sdscbundle.LaunchOp(f"sdsc_{number}")
+            number += 1
+            continue
+        index = ir.IndexType.get()
+        low, high, step = (arith.ConstantOp(index, value).result for value in (0, node.trips, 1))
+        loop = scf.ForOp(low, high, step)
+        with ir.InsertionPoint(loop.body):
+            number = _write_nodes(node.body, number)
+            scf.YieldOp([])
+    return number
+
+
 def read_bundle(module: ir.Module | ir.Operation) -> Bundle:
     """The bundle of a lowered module. ValueError if the module is not lowered."""
     body = module.operation.regions[0].blocks[0]

@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 SWITCHES = (
     "SPYRE_INDUCTOR_IGNORE_HINTS",
@@ -59,7 +60,7 @@ def execute(options: argparse.Namespace) -> int:
         plan=planning(options.plan),
     )
     bundle.write(options.output, replace=options.replace)
-    report = [
+    report: list[dict[str, Any]] = [
         {
             "file": f"sdsc_{number}.json",
             "function": sdsc.function,

@@ -19,6 +19,7 @@ COMMANDS = {
     "compile": "compile a program into an SDSC bundle",
     "doctor": "say whether this installation works, and what is wrong with it",
     "run": "run a function with the reference interpreter",
+    "specs": "turn an op spec list of the reference compiler into a bundle",
     "validate": "check a bundle folder, ours or not",
 }
 """Command, which is also the name of its module, -> what it does."""

@@ -33,7 +33,10 @@ def main() -> int:
             path.write_text(text)
             print(f"wrote docs/{name}")
     if check and stale:
-        print(f"stale: {', '.join('docs/' + name for name in stale)}; run `make docs`", file=sys.stderr)
+        print(
+            f"stale: {', '.join('docs/' + name for name in stale)}; run `make docs`",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
