@@ -9,7 +9,7 @@ extents (a tile with a buffer of its own)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import gcd, lcm, prod
@@ -17,6 +17,7 @@ from math import gcd, lcm, prod
 from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.kernels import Dim, Kernel
+from spyre_mlir.layouts import Layout
 from spyre_mlir.quasiaffine import Expression, Quotient, Remainder, symbol
 from spyre_mlir.spans import spans, strides_bytes
 from spyre_mlir.value_ranges import value_range
@@ -144,13 +145,25 @@ def constraints_of(kernel: Kernel, limit: int, compact: Collection[str]) -> tupl
     extents = kernel.extents
     rounded = _rounded(kernel, extents)
     found: list[Constraint] = []
+    alike: dict[tuple[Layout, Expression], list[Constraint]] = {}
     for access in kernel.accesses:
+        if rounded is None and access.layout.bytes <= limit:
+            continue  # no span is larger than its buffer
         if access.buffer in compact:
             found += _compact_constraints(access, extents, rounded or extents, limit)
         elif rounded is None:
-            for span in spans(access, extents):
-                if span.bytes > limit or not span.exact:
-                    found.append(_constraint(access, span.device_dim, span.extent, extents, limit))
+            key = (access.layout, access.index)
+            if key in alike:
+                found += [replace(constraint, access=access) for constraint in alike[key]]
+                continue
+            alike[key] = [
+                _constraint(
+                    access, s.device_dim, s.extent, s.stride_bytes, s.symbols, extents, limit
+                )
+                for s in spans(access, extents)
+                if s.bytes > limit or not s.exact
+            ]
+            found += alike[key]
         else:
             found += _rounded_constraints(access, extents, rounded, limit)
     if len(found) > 1:
@@ -167,13 +180,17 @@ def _rounded(kernel: Kernel, extents: Mapping[str, int]) -> dict[str, int] | Non
 
 
 def _constraint(
-    access: Access, dim: int, extent: int, extents: Mapping[str, int], limit: int
+    access: Access,
+    dim: int,
+    extent: int,
+    stride: int,
+    symbols: tuple[str, ...],
+    extents: Mapping[str, int],
+    limit: int,
 ) -> Constraint:
     coordinate = device_coordinates(access, extents)[dim]
-    stride = strides_bytes(access.layout)[dim]
     bound = max(limit // stride - 1, 0)
-    summands = _summands(coordinate)
-    return Constraint(access, dim, extent, stride, bound, coordinate.symbols(), (summands,))
+    return Constraint(access, dim, extent, stride, bound, symbols, (_summands(coordinate),))
 
 
 def _rounded_constraints(
@@ -184,7 +201,8 @@ def _rounded_constraints(
         if coordinate.terms:
             values = value_range(coordinate, rounded)
             if values.low < values.high and values.extent * strides[dim] > limit:
-                yield _constraint(access, dim, values.extent, extents, limit)
+                names = coordinate.symbols()
+                yield _constraint(access, dim, values.extent, strides[dim], names, extents, limit)
 
 
 def _compact_constraints(
@@ -208,6 +226,8 @@ def _compact_constraints(
 
 @lru_cache(maxsize=1 << 14)
 def _summands(expression: Expression) -> tuple[Summand, ...]:
+    if len(expression.terms) == 1:
+        return (Summand(expression.symbols(), Expression(0, expression.terms)),)
     groups: list[tuple[set[str], list[Expression]]] = []
     for atom, coefficient in expression.terms:
         term = Expression(0, ((atom, coefficient),))

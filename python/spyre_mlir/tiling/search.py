@@ -101,11 +101,12 @@ class _Axis:
     base: dict[str, int]
     cap: int
     lists: dict[int, tuple[Size, ...]] = field(default_factory=dict)
+    monotone: bool = field(init=False)
+    """Whether smaller tiles always reach less, in every constraint."""
+    largest: int | None = None
 
-    @property
-    def monotone(self) -> bool:
-        """Whether smaller tiles always reach less, in every constraint."""
-        return all(
+    def __post_init__(self) -> None:
+        self.monotone = all(
             monotone(summand.expression, self.axis.unit)
             for constraint in (*self.own, *self.shared)
             for summand in _touching(constraint, self.axis.symbol)
@@ -129,7 +130,7 @@ class _Axis:
         if not self.monotone:
             found = exact_sizes(units, cap) if exact else self._any_size(cap)
             return tuple([size for size in found if self.fits(size[1])])
-        largest = self._largest()
+        largest = self.largest = self._largest() if self.largest is None else self.largest
         if largest == 0 or -(-units // largest) > cap:
             return ()
         # Larger counts only cost more, unless other constraints ask for them.
