@@ -60,7 +60,7 @@ def write(
     if problems:
         raise _unsound(problems)
     texts = {**files(bundle), **(extra or {})}
-    target = pathlib.Path(folder)
+    target = pathlib.Path(folder).absolute()
     _may_hold(target, set(texts), replace=replace)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = pathlib.Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
