@@ -27,7 +27,7 @@ TOLERANCES: dict[str, float] = {
 the step of the type (32 times for f32), which is what another order of summation and one rounding
 more or less may do. Integers and i1 must be equal. NaN equals NaN, infinities their like."""
 
-ELEMENTS_MAX = 1 << 22
+ELEMENTS_MAX = 1 << 24
 """Elements of all arguments and results above which a function is not run."""
 
 
