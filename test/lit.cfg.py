@@ -19,6 +19,7 @@ config.test_source_root = os.path.dirname(__file__)  # noqa: F821
 config.test_exec_root = os.path.join(os.path.dirname(__file__), "..", "build", "lit")  # noqa: F821
 
 tools = [
+    *filter(None, [lit_config.params.get("tools")]),  # noqa: F821
     os.path.dirname(sys.executable),
     os.path.join(next(iter(llvm.__path__)), "bin"),
     os.path.join(os.path.dirname(os.path.dirname(mlir._mlir_libs.__file__)), "bin"),

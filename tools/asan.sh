@@ -21,7 +21,7 @@ for source in python/spyre_mlir/*; do
     *) ln -s "$PWD/$source" "$OUT/site/spyre_mlir/" ;;
   esac
 done
-ln -s "$PWD"/python/spyre_mlir/dialects/*.py "$OUT"/dialect/python/_*_gen.py "$OUT/site/spyre_mlir/dialects/"
+ln -sf "$PWD"/python/spyre_mlir/dialects/*.py "$OUT"/dialect/python/_*_gen.py "$OUT/site/spyre_mlir/dialects/"
 ln -s "$OUT"/dialect/_spyre.*.so "$OUT/site/spyre_mlir/_mlir_libs/"
 ln -s "$PWD/passes" "$OUT/site/spyre_mlir/passes"
 ln -s "$PWD/tools/_spyre_tools" "$OUT/site/_spyre_tools"
@@ -32,7 +32,7 @@ ln -s "$PWD/tools/_spyre_tools" "$OUT/site/_spyre_tools"
 packages=$("$BIN/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 cat >"$OUT/bin/spyre-opt" <<END
 #!/bin/sh
-export LD_PRELOAD=$(g++ -print-file-name=libasan.so)
+export LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
 export ASAN_OPTIONS=detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0
 export PYTHONMALLOC=malloc
 export PYTHONPATH=$OUT/site:$packages:\$PYTHONPATH

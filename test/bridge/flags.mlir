@@ -6,6 +6,7 @@
 // RUN: spyre-opt %s --show-dialects | FileCheck %s --check-prefix=DIALECTS
 // RUN: spyre-opt %s --verify-roundtrip --canonicalize | FileCheck %s --check-prefix=ROUND
 // RUN: spyre-opt %s --emit-bytecode -o %t.mlirbc && spyre-opt %t.mlirbc | FileCheck %s --check-prefix=ROUND
+// RUN: spyre-opt < %s | FileCheck %s --check-prefix=ROUND
 // RUN: spyre-opt --version | FileCheck %s --check-prefix=VERSION
 
 // A crash reproducer holds the pipeline, and runs again.

@@ -46,7 +46,7 @@ def _flag(argument: str) -> str:
 
 def _values_of(option: str, arguments: list[str]) -> Iterator[str]:
     """The values of an option, in either spelling: `--name=value`, `--name value`."""
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=False):
         if argument.startswith("-") and _flag(argument) == option:
             yield argument.split("=", 1)[1] if "=" in argument else following
 
