@@ -63,17 +63,6 @@ SCANS = ("topkvalue", "topkindex", "maskbyindex")
 
 RESTICKIFY = "ReStickifyOpHBM"
 
-CONVERSIONS = (
-    "dl16tofp32",
-    "fp32todl16",
-    "fp8todl16",
-    "qfp8ch",
-    "qfp8mb",
-    "qfp8wt",
-    "to_dtype",
-)
-"""Functions between formats: dims are padded to the sticks of all operands."""
-
 MASK_CONSTANT = "samv-maskvalue"
 
 MASK_VALUES: Mapping[str, float] = {
@@ -297,7 +286,7 @@ def dim_labels(function: str, count: int) -> tuple[str, ...]:
 
 
 def _frame(operation: Operation) -> _Frame:
-    symbols, count = operation.symbols, len(operation.symbols)
+    symbols, count = _in_order(operation), len(operation.symbols)
     reference = operation.operands[0 if operation.is_reduction else -1].tensor
     stick = reference.stick_symbol
     names = dim_labels(operation.function, count)
@@ -316,6 +305,14 @@ def _frame(operation: Operation) -> _Frame:
     return _Frame(labels, extents, valid, splits, stick)
 
 
+def _in_order(operation: Operation) -> tuple[Symbol, ...]:
+    """The symbols in iteration order. The labels of a matmul count from its last dim, so that gaps
+    come first there."""
+    if operation.function not in MATMULS:
+        return operation.symbols
+    return tuple(sorted(operation.symbols, key=lambda symbol: symbol.origin is not None))
+
+
 def _rounded_up(extent: int, unit: int) -> int:
     return -(-extent // unit) * unit
 
@@ -323,7 +320,8 @@ def _rounded_up(extent: int, unit: int) -> int:
 def _widths(operation: Operation) -> dict[str, int]:
     """Symbol -> elements of the stick that its extent is rounded up to."""
     function, tensors = operation.function, [o.tensor for o in operation.operands]
-    if function in MATMULS or function in CONVERSIONS or function == RESTICKIFY:
+    converts = len({tensor.lanes for tensor in tensors}) > 1
+    if function in MATMULS or function == RESTICKIFY or converts:
         sources = tensors
     else:
         sources = tensors[:1] if operation.is_reduction else tensors[-1:]

@@ -193,7 +193,10 @@ def _operation(spec: OpSpec, trips: tuple[int, ...]) -> forming.Operation:
     shuffled = any(arg.work_division is not None for arg in spec.args)
     return forming.Operation(
         function="shuffle" if shuffled else spec.op,
-        symbols=tuple(Symbol(s.name, s.extent, s.split) for s in spec.iteration_space),
+        symbols=tuple(
+            Symbol(s.name, s.extent, s.split, origin=None if s.name.startswith("z") else s.name)
+            for s in spec.iteration_space
+        ),
         operands=tuple(_operand(spec, arg, trips) for arg in spec.args),
         is_reduction=spec.is_reduction,
         constants=spec.constants,

@@ -363,6 +363,17 @@ def test_one_dim_lies_in_the_stick_of_all_operands() -> None:
         assert refusal.value.message.startswith(f"operand 1 of {wrong.function} has dim")
 
 
+def test_a_matmul_on_one_of_two_batches() -> None:
+    """The batch that stays is a dim of its own, before those that the labels count from the end."""
+    shapes = [((2, 64, 128), "zmk"), ((2, 128, 64), "zkn"), ((1, 64, 64), "zmn")]
+    accesses = [access(shape, dims) for shape, dims in shapes]
+    dims = {"z": 1, "m": 64, "n": 64, "k": 128}
+    sdsc = form(operation("batchmatmul", dims, accesses, reduced="k"))
+    assert sdsc.extents == {"x": 1, "mb": 64, "out": 64, "in": 128}
+    assert axes(sdsc, 0) == [("x", True, 1), ("in", True, 0), ("mb", True, 0)]
+    assert axes(sdsc, 1) == [("x", True, 1), ("in", True, 0), ("out", True, 0)]
+
+
 def test_a_restickify_reads_whole_sticks_of_both_dims() -> None:
     """Where they are there, a dim with padding is not divided over cores."""
     dims, splits = {"a": 100, "b": 150}, {"a": 2, "b": 3}
