@@ -7,7 +7,7 @@ one buffer are refused, unless full-size intermediates are allowed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -38,7 +38,7 @@ class Member:
     hint: TilePlan | None = None
     replan: Callable[[dict[str, int]], TilePlan | None] | None = None
 
-    def reads(self, buffers: Sequence[str]) -> list[tuple[str, tuple[Expression, ...]]]:
+    def reads(self, buffers: Mapping[str, object]) -> list[tuple[str, tuple[Expression, ...]]]:
         """The reads of any of these buffers."""
         return [read for read in self.through if read[0] in buffers]
 
@@ -108,11 +108,16 @@ class Run:
     members: list[Member] = field(default_factory=list)
     levels: list[tuple[Level, ...]] = field(default_factory=list)
     shared: int = 0
+    writers: dict[str, int] = field(default_factory=dict)
+    """Buffer -> which member writes it."""
 
-    @property
-    def buffers(self) -> list[str]:
-        """What its members write."""
-        return [member.result for member in self.members]
+    def add(self, position: int, member: Member, levels: tuple[Level, ...]) -> bool:
+        """Takes a member in; says so."""
+        self.writers[member.result] = len(self.members)
+        self.positions.append(position)
+        self.members.append(member)
+        self.levels.append(levels)
+        return True
 
     @property
     def rooted_in_reduction(self) -> bool:
@@ -121,7 +126,7 @@ class Run:
 
     def levels_of(self, buffer: str) -> tuple[Level, ...]:
         """The shared levels in the dims of the member that writes the buffer."""
-        return self.levels[self.buffers.index(buffer)][: self.shared]
+        return self.levels[self.writers[buffer]][: self.shared]
 
 
 class Rules(Protocol):
@@ -138,7 +143,7 @@ class SharedLevels:
 
     def join(self, run: Run, member: Member, position: int) -> bool:
         assert member.plan is not None
-        reads = member.reads(run.buffers)
+        reads = member.reads(run.writers)
         if not reads:
             equal = not member.reduction and not run.rooted_in_reduction
             return equal and self._take(run, member, position, member.plan.levels)
@@ -163,8 +168,9 @@ class SharedLevels:
         ):
             return False
         inner = [level for level in plan.levels if level not in outer]
-        _share_only(run, kept)
-        return self._add(run, member, position, (*outer, *inner))
+        if len(kept) < run.shared:
+            _share_only(run, kept)
+        return run.add(position, member, (*outer, *inner))
 
     def closes(self, member: Member) -> bool:
         return False
@@ -173,13 +179,7 @@ class SharedLevels:
         """Joins a member that reads nothing of the run: all levels must be equal."""
         if run.shared != len(levels) or run.levels[0] != levels:
             return False
-        return self._add(run, member, position, levels)
-
-    def _add(self, run: Run, member: Member, position: int, levels: tuple[Level, ...]) -> bool:
-        run.positions.append(position)
-        run.members.append(member)
-        run.levels.append(levels)
-        return True
+        return run.add(position, member, levels)
 
 
 def _share_only(run: Run, kept: list[int]) -> None:
@@ -221,7 +221,7 @@ class SeedRules:
     def join(self, run: Run, member: Member, position: int) -> bool:
         assert member.plan is not None
         mine, theirs = member.plan.levels, run.levels[0]
-        reads = member.reads(run.buffers)
+        reads = member.reads(run.writers)
         if any(level.kind == "reduction" for level in (*mine, *theirs)):
             return False
         if not member.reduction:
@@ -238,11 +238,7 @@ class SeedRules:
         else:
             counts = [level.count for level in mine] == [level.count for level in theirs]
             joins = bool(reads) and counts and _corresponds(run, member, reads, mine)
-        if joins:
-            run.positions.append(position)
-            run.members.append(member)
-            run.levels.append(mine)
-        return joins
+        return joins and run.add(position, member, mine)
 
     def closes(self, member: Member) -> bool:
         return member.reduction
@@ -307,23 +303,29 @@ class _Walk:
             if self.rules.closes(member):
                 self._flush()
             return
-        just_closed = {m.result: m.name for m in self.run.members}
+        open_run = {m.result: m.name for _, m in self._producers(member)}
         self._refuse_conflict(
-            member, just_closed, "SPY052", "its tiles do not correspond to those of {}"
+            member, open_run, "SPY052", "its tiles do not correspond to those of {}"
         )
         self._flush()
         levels = member.plan.levels
-        self.run = Run([position], [member], [levels], len(levels))
+        self.run = Run(shared=len(levels))
+        self.run.add(position, member, levels)
         if all(level.kind == "reduction" for level in levels):
             # Its result is complete only after the loop: nothing joins, nothing conflicts.
             self._flush(record=False)
+
+    def _producers(self, member: Member) -> list[tuple[str, Member]]:
+        """The members of the open run that this one reads."""
+        read = member.reads(self.run.writers)
+        return [(buffer, self.run.members[self.run.writers[buffer]]) for buffer, _ in read]
 
     def _refuse_conflict(
         self, member: Member, buffers: dict[str, str], code: str, why: str
     ) -> None:
         if self.materialize:
             return
-        producers = [name for buffer, name in buffers.items() if member.reads([buffer])]
+        producers = dict.fromkeys(buffers[buffer] for buffer, _ in member.reads(buffers))
         if producers:
             names = ", ".join(producers)
             raise Refusal(

@@ -104,6 +104,7 @@ def find(
     constraints: Sequence[Constraint],
     options: Options,
     given: Mapping[str, int] | None = None,
+    excluded: Mapping[str, int] | None = None,
 ) -> Choice | None:
     """`search` under these options: parallel dims first, and reduction dims too only where those do
     not suffice."""
@@ -123,10 +124,32 @@ def find(
             max_dims=options.max_dims,
             remainder=options.remainder,
             given=given or {},
+            excluded=excluded,
         )
         if found is not None:
             return found
     return None
+
+
+def runner_up(
+    kernel: Kernel, plan: TilePlan, options: Options = DEFAULT, *, compact: Collection[str] = ()
+) -> TilePlan | None:
+    """The cheapest other plan: it gives some axis another tile size. None if there is none."""
+    if options.policy == "seed":
+        return None
+    constraints = constraints_of(kernel, options.span_limit, compact)
+    axes = axes_of(kernel, reductions=options.reductions)
+    numbers = {(level.kind == "reduction", level.dim): level.size for level in plan.levels}
+    found: list[Choice] = []
+    for name, axis in axes.items():
+        size = numbers.get((axis.reduction, axis.number), axis.domain)
+        other = find(axes, constraints, options, excluded={name: size})
+        if other is not None and other.tiles.get(name, axis.domain) != size:
+            found.append(other)
+    if not found:
+        return None
+    best = min(found, key=lambda choice: choice.cost)
+    return TilePlan(levels_of(axes, best.tiles), reason=plan.reason)
 
 
 def levels_of(axes: Mapping[str, Axis], tiles: Mapping[str, int]) -> tuple[Level, ...]:

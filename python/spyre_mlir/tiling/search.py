@@ -100,6 +100,7 @@ class _Axis:
     domains: Mapping[str, int]
     base: dict[str, int]
     cap: int
+    excluded: int
     lists: dict[int, tuple[Size, ...]] = field(default_factory=dict)
     monotone: bool = field(init=False)
     """Whether smaller tiles always reach less, in every constraint."""
@@ -129,15 +130,18 @@ class _Axis:
         exact = tier in (EXACT, EXACT_MANY)
         if not self.monotone:
             found = exact_sizes(units, cap) if exact else self._any_size(cap)
-            return tuple([size for size in found if self.fits(size[1])])
+            return tuple([s for s in found if s[1] != self.excluded and self.fits(s[1])])
         largest = self.largest = self._largest() if self.largest is None else self.largest
         if largest == 0 or -(-units // largest) > cap:
             return ()
         # Larger counts only cost more, unless other constraints ask for them.
         if exact:
-            kept = [size for size in exact_sizes(units, cap) if size[1] <= largest]
+            found = exact_sizes(units, cap)
+            kept = [size for size in found if size[1] <= largest and size[1] != self.excluded]
             return tuple(kept if self.shared else kept[:1])
         balanced = balanced_sizes(units, cap, largest)
+        if self.excluded:
+            balanced = (size for size in balanced if size[1] != self.excluded)
         return tuple(balanced if self.shared else islice(balanced, 1))
 
     def _any_size(self, cap: int) -> Iterator[Size]:
@@ -193,21 +197,23 @@ def search(
     max_dims: int,
     remainder: Remainders,
     given: Mapping[str, int],
+    excluded: Mapping[str, int] | None = None,
 ) -> Choice | None:
     """The cheapest choice under which every constraint holds, or None.
 
     First within the caps; then, instead of refusing, with the further tiers; then with any number
     of axes. Axes whose spans overflow untiled are cut; others of the same constraints only if that
     fails. An axis takes a further tier only if no size of an earlier one makes any choice fit; axes
-    decide in the order of their spans. Raises Refusal SPY044 where the budget does not suffice to
-    decide."""
+    decide in the order of their spans. An axis does not take the tile size that `excluded` names for
+    it. Raises Refusal SPY044 where the budget does not suffice to decide."""
     distinct = _distinct(constraints)
     order = _by_span(axes, constraints)
     touched = {s for c in distinct for part in c.coordinates for x in part for s in x.symbols}
     others = [n for n, a in axes.items() if n in touched and n not in order and not a.why_fixed]
-    problems = [_problem(axes, distinct, order, cap, given)]
+    without = excluded or {}
+    problems = [_problem(axes, distinct, order, cap, given, without)]
     if others:
-        problems.append(_problem(axes, distinct, order + others, cap, given))
+        problems.append(_problem(axes, distinct, order + others, cap, given, without))
     tiers = TIERS[remainder]
     for allowed, dims in ((tiers[:1], max_dims), (tiers, max_dims), (tiers, len(axes))):
         for problem in problems:
@@ -244,6 +250,7 @@ def _problem(
     order: Sequence[str],
     cap: int,
     given: Mapping[str, int],
+    excluded: Mapping[str, int],
 ) -> _Problem | None:
     """The constraints sorted by the axes that they bind; None if one can never hold."""
     domains = {name: axis.domain for name, axis in axes.items()}
@@ -260,7 +267,15 @@ def _problem(
         elif not constraint.holds(tiles, domains):
             return None
     working = [
-        _Axis(axes[n], own[n], [c for names, c in shared if n in names], domains, dict(tiles), cap)
+        _Axis(
+            axes[n],
+            own[n],
+            [c for names, c in shared if n in names],
+            domains,
+            dict(tiles),
+            cap,
+            excluded.get(n, 0) // axes[n].unit,
+        )
         for n in order
     ]
     return _Problem(working, [c for _, c in shared], domains, tiles)

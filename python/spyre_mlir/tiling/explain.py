@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Why an operation is tiled as it is: spans, the plan with its cost, the runner-up or the refusal.
+
+`as_json` is the documented form of `spyre explain --format json`; `as_text` says the same, and the
+device coordinates and costs, to people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spyre_mlir.accesses import Access, device_coordinates
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.kernels import Kernel
+from spyre_mlir.layouts import Layout
+from spyre_mlir.spans import Span, spans
+from spyre_mlir.tiling.planner import DEFAULT, Options, plan_tiles, runner_up, skipped
+from spyre_mlir.tiling.plans import Level, TilePlan
+
+
+@dataclass(frozen=True, slots=True)
+class OperandReport:
+    """One operand before tiling: its device coordinates as text, and its spans."""
+
+    label: str
+    layout: Layout
+    coordinates: tuple[str, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One operation. `skipped` says why it is left alone; `refusal` why it cannot be planned."""
+
+    name: str
+    location: str
+    operands: tuple[OperandReport, ...]
+    plan: TilePlan | None = None
+    runner_up: TilePlan | None = None
+    refusal: Refusal | None = None
+    skipped: str | None = None
+
+
+def explain(
+    kernel: Kernel,
+    options: Options = DEFAULT,
+    *,
+    location: str = "",
+    hint: TilePlan | None = None,
+    compact: Collection[str] = (),
+) -> Report:
+    """The report of one operation. A `hint` is its plan; otherwise it is planned anew."""
+    name = kernel.label or kernel.name
+    operands = tuple(_operand(access, kernel) for access in kernel.accesses)
+    if hint is not None:
+        return Report(name, location, operands, hint)
+    why = skipped(kernel)
+    if why is not None:
+        return Report(name, location, operands, skipped=why)
+    try:
+        plan = plan_tiles(kernel, options, compact=compact)
+    except Refusal as refusal:
+        return Report(name, location, operands, refusal=refusal)
+    second = runner_up(kernel, plan, options, compact=compact) if plan is not None else None
+    return Report(name, location, operands, plan, second)
+
+
+def _operand(access: Access, kernel: Kernel) -> OperandReport:
+    if access.indirect:
+        return OperandReport(access.label, access.layout, (), ())
+    coordinates = device_coordinates(access, kernel.extents)
+    found = spans(access, kernel.extents)
+    return OperandReport(access.label, access.layout, tuple(map(str, coordinates)), found)
+
+
+def layout_text(layout: Layout) -> str:
+    """The sizes and strides as `#spyre.layout` writes them."""
+    return f"{list(layout.device_size)} : {list(layout.stride_map)}"
+
+
+def as_json(reports: Sequence[Report], limit: int) -> dict[str, Any]:
+    """`{"limit", "ops": [{"name", "location", "operands": [{"label", "layout", "spans":
+    [{"device_dim", "extent", "stride_bytes", "span_bytes", "symbols"}]}], "plan", "refusal"}]}`.
+
+    `plan` is null or `{"levels": [{"dim", "kind", "tile", "count", "remainder"}], "reason"}`, sizes
+    in elements; `refusal` is null or `{"code", "message"}`; bytes are device bytes."""
+    return {"limit": limit, "ops": [_op(report) for report in reports]}
+
+
+def _op(report: Report) -> dict[str, Any]:
+    refusal = report.refusal
+    return {
+        "name": report.name,
+        "location": report.location,
+        "operands": [
+            {
+                "label": operand.label,
+                "layout": layout_text(operand.layout),
+                "spans": [_span(span) for span in operand.spans],
+            }
+            for operand in report.operands
+        ],
+        "plan": None if report.plan is None else _plan(report.plan),
+        "refusal": refusal and {"code": refusal.code, "message": refusal.message},
+    }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {
+        "device_dim": span.device_dim,
+        "extent": span.extent,
+        "stride_bytes": span.stride_bytes,
+        "span_bytes": span.bytes,
+        "symbols": list(span.symbols),
+    }
+
+
+def _plan(plan: TilePlan) -> dict[str, Any]:
+    return {"levels": [_level(level) for level in plan.levels], "reason": plan.reason}
+
+
+def _level(level: Level) -> dict[str, Any]:
+    return {
+        "dim": level.dim,
+        "kind": level.kind,
+        "tile": level.size,
+        "count": level.count,
+        "remainder": level.remainder,
+    }
+
+
+def as_text(reports: Sequence[Report], limit: int) -> str:
+    """The reports for people, one paragraph each."""
+    return "\n\n".join("\n".join(_lines(report, limit)) for report in reports) + "\n"
+
+
+def _lines(report: Report, limit: int) -> Iterator[str]:
+    yield report.name + (f" at {report.location}" if report.location else "")
+    for operand in report.operands:
+        yield f"  {operand.label}: layout {layout_text(operand.layout)}"
+        if operand.coordinates:
+            yield f"    coordinates [{', '.join(operand.coordinates)}]"
+        for span in operand.spans:
+            verdict = "fits" if span.bytes <= limit else f"{span.bytes - limit} over"
+            bound = "" if span.exact else " (an upper bound)"
+            yield (
+                f"    device dim {span.device_dim}: extent {span.extent}{bound} x "
+                f"{span.stride_bytes} bytes = {span.bytes} bytes, limit {limit}: {verdict}"
+            )
+    yield from _verdict(report)
+
+
+def _verdict(report: Report) -> Iterator[str]:
+    if report.skipped is not None:
+        yield f"  left alone: {report.skipped}"
+    elif report.refusal is not None:
+        for line in str(report.refusal).splitlines():
+            yield f"  {line}"
+    elif report.plan is None:
+        yield "  no tiling needed"
+    else:
+        yield f"  {'hint' if report.plan.origin == 'hint' else 'plan'}: {_costed(report.plan)}"
+        if report.plan.reason:
+            yield f"    for the {report.plan.reason}"
+        if report.runner_up is not None:
+            yield f"  runner-up: {_costed(report.runner_up)}"
+
+
+def _costed(plan: TilePlan) -> str:
+    counts = [level.tiles for level in plan.levels]
+    levels = ", ".join(map(str, plan.levels))
+    return (
+        f"{levels}; cost: {plan.tiles} tiles, {len(counts)} dims, largest count "
+        f"{max(counts, default=1)}"
+    )
