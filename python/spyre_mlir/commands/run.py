@@ -200,6 +200,8 @@ def _save(target: str, outputs: Sequence[Any]) -> list[str]:
 
 
 def _described(number: int, value: Any, file: str | None) -> dict[str, Any]:
+    import numpy as np
+
     array = _array(value)
     shape = list(value.bound.shape) if hasattr(value, "bound") else []
     return {
@@ -208,9 +210,13 @@ def _described(number: int, value: Any, file: str | None) -> dict[str, Any]:
         "valid_shape": list(array.shape) if hasattr(value, "bound") else [],
         "element": value.bound.element if hasattr(value, "bound") else str(array.dtype),
         "statistics": _statistics(array),
-        "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
+        "sha256": hashlib.sha256(array.reshape(-1).view(np.uint8)).hexdigest(),
         "file": file,
     }
+
+
+_CHUNK = 1 << 20
+"""Cells whose statistics are taken at once: a large result is never held in 64 bits as a whole."""
 
 
 def _statistics(array: Any) -> dict[str, Any]:
@@ -218,15 +224,25 @@ def _statistics(array: Any) -> dict[str, Any]:
     import numpy as np
 
     integers = array.dtype.kind in "biu"
-    wide = array.astype(np.int64 if integers else np.float64).reshape(-1)
-    finite = wide[np.isfinite(wide)]
-    plain = (lambda x: int(x)) if integers else (lambda x: float(x))
+    flat = array.reshape(-1)
+    least, largest, sums, finite, nan, infinite = [], [], [], 0, 0, 0
+    for start in range(0, flat.size, _CHUNK):
+        chunk = flat[start : start + _CHUNK].astype(np.int64 if integers else np.float64)
+        kept = chunk[np.isfinite(chunk)]
+        nan += int(np.isnan(chunk).sum())
+        infinite += int(np.isinf(chunk).sum())
+        if kept.size:
+            least.append(kept.min())
+            largest.append(kept.max())
+            sums.append(float(kept.sum()))
+            finite += kept.size
+    plain = int if integers else float
     return {
-        "min": plain(finite.min()) if finite.size else None,
-        "max": plain(finite.max()) if finite.size else None,
-        "mean": math.fsum(finite.tolist()) / finite.size if finite.size else None,
-        "nan": int(np.isnan(wide).sum()),
-        "infinite": int(np.isinf(wide).sum()),
+        "min": plain(min(least)) if finite else None,
+        "max": plain(max(largest)) if finite else None,
+        "mean": math.fsum(sums) / finite if finite else None,
+        "nan": nan,
+        "infinite": infinite,
     }
 
 
