@@ -49,6 +49,21 @@ def read(type: ir.Type) -> TensorType:
     )
 
 
+class Reader:
+    """Reads types as `read` does, each distinct one once: a program has far more values than types.
+
+    For one run of a pass: it keeps the types it has seen, and with them their context."""
+
+    def __init__(self) -> None:
+        self._known: dict[ir.Type, TensorType] = {}
+
+    def __call__(self, type: ir.Type) -> TensorType:
+        known = self._known.get(type)
+        if known is None:
+            known = self._known[type] = read(type)
+        return known
+
+
 def _extent(value: int | str) -> extents.Extent:
     return value if isinstance(value, int) else extents.parse(value)
 

@@ -12,7 +12,7 @@ symbols, and for more than 4096 cases of min and max."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from spyre_mlir.extents import (
@@ -59,6 +59,14 @@ class Facts:
     ranges: tuple[tuple[str, int | None, int | None], ...] = ()
     nonnegative: tuple[Expression, ...] = ()
     hidden: tuple[str, ...] = ()
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Facts are part of the key of every proof that is remembered.
+        object.__setattr__(self, "_hash", hash((self.ranges, self.nonnegative, self.hidden)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def with_range(
         self, name: str, low: int | None, high: int | None, *, hidden: bool = False

@@ -119,6 +119,9 @@ def _intersection(
 
 def smallest(extents: Sequence[Extent], facts: Facts) -> Extent:
     """The minimum; without those that another one is provably not above."""
+    literals = [extent for extent in extents if isinstance(extent, int)]
+    if len(literals) == len(extents):
+        return min(literals)
     order = sorted(set(extents), key=preference)
     kept: list[Extent] = []
     for i, extent in enumerate(order):

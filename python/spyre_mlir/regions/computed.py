@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from spyre_mlir.extents import Extent, ceil_divide
-from spyre_mlir.prover import equal, less_equal
+from spyre_mlir.prover import Facts, equal, less_equal
 from spyre_mlir.tensors import TensorType
 
 from .agreement import Part, Region, broadcast_shape, combine, is_empty, unite
@@ -28,11 +30,18 @@ def elementwise(query: Query) -> Results:
 
 def agreed(query: Query, parts: list[Part]) -> tuple[tuple[int, ...], Region]:
     """Shape and region of an elementwise result over `parts`."""
+    return _agreed(query.name, tuple(parts), query.policy, query.facts)
+
+
+@lru_cache(maxsize=4096)  # a program repeats few combinations of operands
+def _agreed(
+    name: str, parts: tuple[Part, ...], policy: str, facts: Facts
+) -> tuple[tuple[int, ...], Region]:
     first = parts[0]
     if all(part.shape == first.shape and part.valid == first.valid for part in parts[1:]):
         return first.shape, first.valid
-    shape = broadcast_shape(query.name, parts)
-    return shape, combine(query.name, parts, shape, query.policy, query.facts)
+    shape = broadcast_shape(name, parts)
+    return shape, combine(name, parts, shape, policy, facts)
 
 
 def union(query: Query) -> Results:
