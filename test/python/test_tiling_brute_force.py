@@ -148,3 +148,19 @@ def test_a_unit_device_dim_changes_nothing() -> None:
             except Refusal as refusal:
                 results.append(refusal.code)
         assert results[0] == results[1], seed
+
+
+def test_plans_for_windows_are_legal_for_compact_tiles() -> None:
+    """What lets a group keep its members' plans when what passes between them becomes a tile."""
+    looked = 0
+    for seed in range(600):
+        case = random_case(seed)
+        if case is None or not case.compact:
+            continue
+        try:
+            plan = plan_of(replace(case, compact=set()))
+        except Refusal:
+            continue
+        assert is_legal(case.program, tiles_of(case, plan), case.limit), seed
+        looked += 1
+    assert looked > 50

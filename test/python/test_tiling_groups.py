@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from spyre_mlir.accesses import Access, flat_index
@@ -11,7 +13,14 @@ from spyre_mlir.kernels import Dim, Kernel, stick_granules
 from spyre_mlir.layouts import contiguous_strides, device_layout
 from spyre_mlir.quasiaffine import symbol
 from spyre_mlir.tiling import Level, Options, TilePlan, plan_tiles
-from spyre_mlir.tiling.groups import Grouping, Member, group, member_of
+from spyre_mlir.tiling.groups import (
+    Grouping,
+    Member,
+    common_levels,
+    group,
+    member_of,
+    plan_program,
+)
 
 SHAPE = (20, 16, 64)
 LIMIT = 8192
@@ -159,6 +168,26 @@ def test_restickify_and_matmul_share_the_dim_that_both_cut() -> None:
     assert first is not None and second is not None
     assert [str(level) for level in first.levels] == ["parallel(0) 2 x 128", "parallel(1) 2 x 256"]
     assert [str(level) for level in second.levels] == ["parallel(1) 2 x 128"]
+
+
+def test_common_levels_are_found_again() -> None:
+    y = pointwise("y", "x", shape=(16, 20, 64))
+    z = pointwise("z", "y", turned=True, shape=(20, 16, 64))
+    found = plan_program([y, z], Options(span_limit=LIMIT))
+    plans = [plan for plan in found.plans if plan]
+    assert common_levels([member_of(y, None), member_of(z, None)], plans) == 1
+    swapped = [plans[0], replace(plans[1], levels=plans[1].levels[::-1])]
+    assert common_levels([member_of(y, None), member_of(z, None)], swapped) == 0
+
+
+def test_without_nested_levels_all_are_shared() -> None:
+    y = pointwise("y", "x", shape=(16, 20, 64))
+    z = pointwise("z", "y", turned=True, shape=(20, 16, 64))
+    options = Options(span_limit=LIMIT)
+    apart = plan_program([y, z], options, nested=False, materialize=True)
+    assert shapes(apart) == [((0,), 1), ((1,), 2)]
+    chain = plan_program([pointwise("y", "x"), pointwise("z", "y")], options, nested=False)
+    assert shapes(chain) == [((0, 1), 1)]
 
 
 def test_a_turned_reader_shares_the_dim_under_its_own_number() -> None:

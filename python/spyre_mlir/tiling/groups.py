@@ -137,9 +137,12 @@ class Rules(Protocol):
     def closes(self, member: Member) -> bool: ...
 
 
+@dataclass(frozen=True, slots=True)
 class SharedLevels:
     """The default: the levels whose tiles are the same cells on both sides are shared, and each
-    member keeps what else it cuts inside them."""
+    member keeps what else it cuts inside them. Without `nested`, all levels must be shared."""
+
+    nested: bool = True
 
     def join(self, run: Run, member: Member, position: int) -> bool:
         assert member.plan is not None
@@ -168,6 +171,8 @@ class SharedLevels:
         ):
             return False
         inner = [level for level in plan.levels if level not in outer]
+        if not self.nested and (inner or len(kept) < run.shared):
+            return False
         if len(kept) < run.shared:
             _share_only(run, kept)
         return run.add(position, member, (*outer, *inner))
@@ -262,6 +267,64 @@ def _corresponds(
             if not own or not set(own) <= set(coordinates[theirs.dim].symbols()):
                 return False
     return True
+
+
+def common_levels(members: Sequence[Member], plans: Sequence[TilePlan]) -> int:
+    """How many outer levels of the plans of one group are common: equal tiles, and the same cells
+    in everything that one member reads from another."""
+    writers = {member.result: number for number, member in enumerate(members)}
+    depth = min(len(plan.levels) for plan in plans)
+    for at in range(depth):
+        first = plans[0].levels[at]
+        for member, plan in zip(members, plans, strict=True):
+            level = plan.levels[at]
+            if (level.count, level.size, level.remainder) != (
+                first.count,
+                first.size,
+                first.remainder,
+            ):
+                return at
+            for buffer, coordinates in member.reads(writers):
+                producer = plans[writers[buffer]].levels[at]
+                if not _same_cells(member, level, coordinates, producer):
+                    return at
+            if not member.reads(writers) and level.kind != first.kind:
+                return at
+    return depth
+
+
+def _same_cells(
+    reader: Member, level: Level, coordinates: tuple[Expression, ...], producer: Level
+) -> bool:
+    """Whether a tile of the reader reads just the cells of the producer's tile along a level."""
+    if level.kind != "parallel" or producer.kind != "parallel":
+        return False
+    if not isinstance(level.dim, int) or not isinstance(producer.dim, int):
+        return False
+    own = str(reader.output[level.dim])
+    return own.isidentifier() and str(coordinates[producer.dim]) == own
+
+
+def plan_program(
+    kernels: Sequence[Kernel],
+    options: Options = DEFAULT,
+    *,
+    hints: Mapping[int, TilePlan] | None = None,
+    materialize: bool = False,
+    nested: bool = True,
+) -> Grouping:
+    """Plans the operations of a program, in order, and groups them.
+
+    `hints` are users' plans by position; those operations are not planned. See `group` for
+    `materialize`, `SharedLevels` for `nested`. Raises what `plan_tiles` and `group` raise."""
+    hints = hints or {}
+    members = []
+    for position, kernel in enumerate(kernels):
+        hint = hints.get(position)
+        plan = plan_tiles(kernel, options) if hint is None else None
+        members.append(member_of(kernel, plan, hint=hint, options=options))
+    rules = SeedRules() if options.policy == "seed" else SharedLevels(nested)
+    return group(members, rules, materialize=materialize)
 
 
 def group(
