@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tools.docs import diagnostics, dialects, operations, passes
+from tools.docs import diagnostics, dialects, operations, passes, regions
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,6 +17,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "dialect-sdscbundle.md": dialects.sdscbundle,
     "operations.md": operations.page,
     "passes.md": passes.page,
+    "valid-regions.md": regions.page,
 }
 
 

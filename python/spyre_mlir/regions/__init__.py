@@ -53,7 +53,7 @@ RULES: dict[str, Rule] = {
     "scatter": computed.scatter,
     "sort": computed.unchanged,
     "generate": moved.generate,
-    "none": lambda query: (),
+    "none": computed.none,
 }
 """Rule name of the operation table -> the rule. The docstring of a rule says what it does."""
 

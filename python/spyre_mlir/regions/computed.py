@@ -44,6 +44,11 @@ def _agreed(
     return shape, combine(name, parts, shape, policy, facts)
 
 
+def none(query: Query) -> Results:
+    """There is no result."""
+    return ()
+
+
 def union(query: Query) -> Results:
     """The region of the operand that provably contains the other's."""
     parts = query.values()

@@ -125,6 +125,8 @@ class Query:
             )
         if written.layout is not None:
             layout, window = written.layout, written.window
+        if region is None and written.pad is None:
+            pad = None  # a promise about no cell at all: it need not be written
         if (region, pad, layout, window) == (
             written.valid_shape,
             written.pad,

@@ -250,6 +250,8 @@ def test_broadcast_transpose_fillpad_and_generators() -> None:
     assert (turned.shape, turned.valid) == ((4, 2, 3), (3, 1, 2))
     (filled,) = infer("fillpad", (tensor((4, 8), 3, "n"),), {"pad": "min"})
     assert (filled.valid_shape, filled.pad) == (None, "min")
+    plain = tensor((4, 8))
+    assert infer("fillpad", (tensor((4, 8), 3, "n"),), {"pad": "min"}, results=(plain,)) == (plain,)
     (grown,) = infer("fillpad", (tensor((4, 8)),), {"pad": "zero", "shape": (8, 8)})
     assert grown.shape == (8, 8) and grown.valid_shape is None
     with pytest.raises(RegionRefusal, match="shrink"):
