@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from tools.docs import regions
+
 from spyre_mlir.cases.region_cases import EXCLUSIONS
 from spyre_mlir.optable import OPS
 from spyre_mlir.regions import RULES
-from tools.docs import regions
 
 
 def test_the_page_is_complete() -> None:
