@@ -10,7 +10,7 @@ PY := $(BIN)/python
 CPP := $(wildcard dialect/*/*.cpp dialect/*/*.h)
 CODE := python passes tools test examples benchmarks
 
-.PHONY: help setup demo test check lint types lit pytest docs bench cases slow asan fuzz format new-pass clean
+.PHONY: stubs help setup demo test check lint types lit pytest docs bench cases slow asan fuzz format new-pass clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -55,11 +55,15 @@ lit: $(INSTALLED)
 pytest: $(INSTALLED)
 	$(PY) -m pytest
 
+stubs: $(INSTALLED) ## write the type stub of the extension anew
+	$(PY) -m tools.stubs
+
 docs: $(INSTALLED) ## write the generated pages of docs/ anew
 	$(PY) -m tools.docs
 
 docs-fresh: $(INSTALLED)
 	$(PY) -m tools.docs --check
+	$(PY) -m tools.stubs --check
 
 format: $(INSTALLED) ## format Python and C++
 	$(BIN)/ruff check --fix $(CODE)

@@ -81,22 +81,29 @@ static void bindLayout(nb::module_ &m) {
             }));
           },
           "cls"_a, "device_size"_a, "stride_map"_a, nb::kw_only(), "format"_a = "",
-          "arrangement"_a = "", "context"_a = nb::none())
-      .def_property_readonly("device_size",
-                             [](MlirAttribute self) {
-                               return integers(self, spyreLayoutGetRank(self),
-                                               spyreLayoutGetDeviceSize);
-                             })
-      .def_property_readonly("stride_map",
-                             [](MlirAttribute self) {
-                               return integers(self, spyreLayoutGetRank(self),
-                                               spyreLayoutGetStride);
-                             })
+          "arrangement"_a = "", "context"_a = nb::none(),
+          nb::sig("def get(cls, device_size: Sequence[int], stride_map: Sequence[int], *, format: "
+                  "str = \"\", arrangement: str = \"\", context: mlir.ir.Context | None = None) -> "
+                  "LayoutAttr"))
       .def_property_readonly(
-          "format", [](MlirAttribute self) { return optionalText(spyreLayoutGetFormat(self)); })
-      .def_property_readonly("arrangement", [](MlirAttribute self) {
-        return optionalText(spyreLayoutGetArrangement(self));
-      });
+          "device_size",
+          [](MlirAttribute self) {
+            return integers(self, spyreLayoutGetRank(self), spyreLayoutGetDeviceSize);
+          },
+          nb::sig("def device_size(self) -> list[int]"))
+      .def_property_readonly(
+          "stride_map",
+          [](MlirAttribute self) {
+            return integers(self, spyreLayoutGetRank(self), spyreLayoutGetStride);
+          },
+          nb::sig("def stride_map(self) -> list[int]"))
+      .def_property_readonly(
+          "format", [](MlirAttribute self) { return optionalText(spyreLayoutGetFormat(self)); },
+          nb::sig("def format(self) -> str | None"))
+      .def_property_readonly(
+          "arrangement",
+          [](MlirAttribute self) { return optionalText(spyreLayoutGetArrangement(self)); },
+          nb::sig("def arrangement(self) -> str | None"));
 }
 
 static void bindExtent(nb::module_ &m) {
@@ -106,8 +113,12 @@ static void bindExtent(nb::module_ &m) {
           [](nb::object cls, nb::object value, MlirContext context) {
             return cls(extentFrom(context, value));
           },
-          "cls"_a, "value"_a, nb::kw_only(), "context"_a = nb::none())
-      .def_property_readonly("value", [](MlirAttribute self) { return extentValue(self); });
+          "cls"_a, "value"_a, nb::kw_only(), "context"_a = nb::none(),
+          nb::sig("def get(cls, value: int | str | ExtentAttr, *, context: mlir.ir.Context | None "
+                  "= None) -> ExtentAttr"))
+      .def_property_readonly(
+          "value", [](MlirAttribute self) { return extentValue(self); },
+          nb::sig("def value(self) -> int | str"));
   m.def(
       "normalize_extent",
       [](const std::string &spelled) {
@@ -142,30 +153,41 @@ static void bindEncoding(nb::module_ &m) {
             }));
           },
           "cls"_a, nb::kw_only(), "layout"_a = nb::none(), "window"_a = false,
-          "valid_shape"_a = nb::none(), "pad"_a = nb::none(), "context"_a = nb::none())
-      .def_property_readonly("layout",
-                             [](MlirAttribute self) -> std::optional<MlirAttribute> {
-                               MlirAttribute layout = spyreEncodingGetLayout(self);
-                               if (mlirAttributeIsNull(layout))
-                                 return std::nullopt;
-                               return layout;
-                             })
-      .def_property_readonly("window",
-                             [](MlirAttribute self) { return spyreEncodingGetWindow(self); })
-      .def_property_readonly("valid_shape",
-                             [](MlirAttribute self) -> nb::object {
-                               intptr_t rank = spyreEncodingGetRank(self);
-                               if (rank == 0)
-                                 return nb::none();
-                               nb::list extents;
-                               for (intptr_t i = 0; i < rank; ++i)
-                                 extents.append(extentValue(spyreEncodingGetExtent(self, i)));
-                               return extents;
-                             })
-      .def_property_readonly("pad", [](MlirAttribute self) -> nb::object {
-        nb::str pad = text(spyreEncodingGetPad(self));
-        return pad.equal(nb::str("none")) ? nb::none() : nb::object(pad);
-      });
+          "valid_shape"_a = nb::none(), "pad"_a = nb::none(), "context"_a = nb::none(),
+          nb::sig("def get(cls, *, layout: LayoutAttr | None = None, window: bool = False, "
+                  "valid_shape: Sequence[int | str | ExtentAttr] | None = None, pad: str | None = "
+                  "None, context: mlir.ir.Context | None = None) -> EncodingAttr"))
+      .def_property_readonly(
+          "layout",
+          [](MlirAttribute self) -> std::optional<MlirAttribute> {
+            MlirAttribute layout = spyreEncodingGetLayout(self);
+            if (mlirAttributeIsNull(layout))
+              return std::nullopt;
+            return layout;
+          },
+          nb::sig("def layout(self) -> LayoutAttr | None"))
+      .def_property_readonly(
+          "window", [](MlirAttribute self) { return spyreEncodingGetWindow(self); },
+          nb::sig("def window(self) -> bool"))
+      .def_property_readonly(
+          "valid_shape",
+          [](MlirAttribute self) -> nb::object {
+            intptr_t rank = spyreEncodingGetRank(self);
+            if (rank == 0)
+              return nb::none();
+            nb::list extents;
+            for (intptr_t i = 0; i < rank; ++i)
+              extents.append(extentValue(spyreEncodingGetExtent(self, i)));
+            return extents;
+          },
+          nb::sig("def valid_shape(self) -> list[int | str] | None"))
+      .def_property_readonly(
+          "pad",
+          [](MlirAttribute self) -> nb::object {
+            nb::str pad = text(spyreEncodingGetPad(self));
+            return pad.equal(nb::str("none")) ? nb::none() : nb::object(pad);
+          },
+          nb::sig("def pad(self) -> str | None"));
 }
 
 static void bindTilePlan(nb::module_ &m) {
@@ -183,21 +205,30 @@ static void bindTilePlan(nb::module_ &m) {
             }));
           },
           "cls"_a, "kind"_a, "dim"_a, "count"_a, "size"_a = 0, "remainder"_a = 0, nb::kw_only(),
-          "context"_a = nb::none())
-      .def_property_readonly("kind",
-                             [](MlirAttribute self) { return text(spyreTileLevelGetKind(self)); })
-      .def_property_readonly("dim",
-                             [](MlirAttribute self) -> nb::object {
-                               MlirStringRef name = spyreTileLevelGetName(self);
-                               if (name.length)
-                                 return text(name);
-                               return nb::int_(spyreTileLevelGetDim(self));
-                             })
-      .def_property_readonly("count",
-                             [](MlirAttribute self) { return spyreTileLevelGetCount(self); })
-      .def_property_readonly("size", [](MlirAttribute self) { return spyreTileLevelGetSize(self); })
-      .def_property_readonly("remainder",
-                             [](MlirAttribute self) { return spyreTileLevelGetRemainder(self); });
+          "context"_a = nb::none(),
+          nb::sig("def get(cls, kind: str, dim: int | str, count: int, size: int = 0, remainder: "
+                  "int = 0, *, context: mlir.ir.Context | None = None) -> TileLevelAttr"))
+      .def_property_readonly(
+          "kind", [](MlirAttribute self) { return text(spyreTileLevelGetKind(self)); },
+          nb::sig("def kind(self) -> str"))
+      .def_property_readonly(
+          "dim",
+          [](MlirAttribute self) -> nb::object {
+            MlirStringRef name = spyreTileLevelGetName(self);
+            if (name.length)
+              return text(name);
+            return nb::int_(spyreTileLevelGetDim(self));
+          },
+          nb::sig("def dim(self) -> int | str"))
+      .def_property_readonly(
+          "count", [](MlirAttribute self) { return spyreTileLevelGetCount(self); },
+          nb::sig("def count(self) -> int"))
+      .def_property_readonly(
+          "size", [](MlirAttribute self) { return spyreTileLevelGetSize(self); },
+          nb::sig("def size(self) -> int"))
+      .def_property_readonly(
+          "remainder", [](MlirAttribute self) { return spyreTileLevelGetRemainder(self); },
+          nb::sig("def remainder(self) -> int"));
 
   mlir_attribute_subclass(m, "TilePlanAttr", spyreAttributeIsATilePlan, spyreTilePlanGetTypeID)
       .def_classmethod(
@@ -215,20 +246,27 @@ static void bindTilePlan(nb::module_ &m) {
             }));
           },
           "cls"_a, "origin"_a, "group"_a, "levels"_a, "reason"_a = nb::none(), nb::kw_only(),
-          "context"_a = nb::none())
-      .def_property_readonly("origin",
-                             [](MlirAttribute self) { return text(spyreTilePlanGetOrigin(self)); })
-      .def_property_readonly("group",
-                             [](MlirAttribute self) { return spyreTilePlanGetGroup(self); })
-      .def_property_readonly("levels",
-                             [](MlirAttribute self) {
-                               std::vector<MlirAttribute> levels;
-                               for (intptr_t i = 0; i < spyreTilePlanGetLevelCount(self); ++i)
-                                 levels.push_back(spyreTilePlanGetLevel(self, i));
-                               return levels;
-                             })
+          "context"_a = nb::none(),
+          nb::sig("def get(cls, origin: str, group: int, levels: Sequence[TileLevelAttr], reason: "
+                  "str | None = None, *, context: mlir.ir.Context | None = None) -> TilePlanAttr"))
       .def_property_readonly(
-          "reason", [](MlirAttribute self) { return optionalText(spyreTilePlanGetReason(self)); });
+          "origin", [](MlirAttribute self) { return text(spyreTilePlanGetOrigin(self)); },
+          nb::sig("def origin(self) -> str"))
+      .def_property_readonly(
+          "group", [](MlirAttribute self) { return spyreTilePlanGetGroup(self); },
+          nb::sig("def group(self) -> int"))
+      .def_property_readonly(
+          "levels",
+          [](MlirAttribute self) {
+            std::vector<MlirAttribute> levels;
+            for (intptr_t i = 0; i < spyreTilePlanGetLevelCount(self); ++i)
+              levels.push_back(spyreTilePlanGetLevel(self, i));
+            return levels;
+          },
+          nb::sig("def levels(self) -> list[TileLevelAttr]"))
+      .def_property_readonly(
+          "reason", [](MlirAttribute self) { return optionalText(spyreTilePlanGetReason(self)); },
+          nb::sig("def reason(self) -> str | None"));
 }
 
 static void bindPlacement(nb::module_ &m) {
@@ -241,10 +279,15 @@ static void bindPlacement(nb::module_ &m) {
               return spyreWorkDivisionGet(at, splits.size(), splits.data());
             }));
           },
-          "cls"_a, "splits"_a, nb::kw_only(), "context"_a = nb::none())
-      .def_property_readonly("splits", [](MlirAttribute self) {
-        return integers(self, spyreWorkDivisionGetCount(self), spyreWorkDivisionGetSplit);
-      });
+          "cls"_a, "splits"_a, nb::kw_only(), "context"_a = nb::none(),
+          nb::sig("def get(cls, splits: Sequence[int], *, context: mlir.ir.Context | None = None) "
+                  "-> WorkDivisionAttr"))
+      .def_property_readonly(
+          "splits",
+          [](MlirAttribute self) {
+            return integers(self, spyreWorkDivisionGetCount(self), spyreWorkDivisionGetSplit);
+          },
+          nb::sig("def splits(self) -> list[int]"));
 
   mlir_attribute_subclass(m, "PlaceAttr", spyreAttributeIsAPlace, spyrePlaceGetTypeID)
       .def_classmethod(
@@ -255,12 +298,18 @@ static void bindPlacement(nb::module_ &m) {
               return spyrePlaceGet(at, spelling(kind), index, offset);
             }));
           },
-          "cls"_a, "kind"_a, "index"_a, "offset"_a, nb::kw_only(), "context"_a = nb::none())
-      .def_property_readonly("kind",
-                             [](MlirAttribute self) { return text(spyrePlaceGetKind(self)); })
-      .def_property_readonly("index", [](MlirAttribute self) { return spyrePlaceGetIndex(self); })
-      .def_property_readonly("offset",
-                             [](MlirAttribute self) { return spyrePlaceGetOffset(self); });
+          "cls"_a, "kind"_a, "index"_a, "offset"_a, nb::kw_only(), "context"_a = nb::none(),
+          nb::sig("def get(cls, kind: str, index: int, offset: int, *, context: mlir.ir.Context | "
+                  "None = None) -> PlaceAttr"))
+      .def_property_readonly(
+          "kind", [](MlirAttribute self) { return text(spyrePlaceGetKind(self)); },
+          nb::sig("def kind(self) -> str"))
+      .def_property_readonly(
+          "index", [](MlirAttribute self) { return spyrePlaceGetIndex(self); },
+          nb::sig("def index(self) -> int"))
+      .def_property_readonly(
+          "offset", [](MlirAttribute self) { return spyrePlaceGetOffset(self); },
+          nb::sig("def offset(self) -> int"));
 }
 
 void bindDialect(nb::module_ &m) {

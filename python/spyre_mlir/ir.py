@@ -11,7 +11,6 @@ from __future__ import annotations
 import mlir._mlir_libs as _libs
 from mlir.ir import *  # noqa: F403
 from mlir.ir import Context
-from mlir.ir import _GlobalDebug as _GlobalDebug
 
 from spyre_mlir._mlir_libs import _spyre
 from spyre_mlir._mlir_libs._spyre import (

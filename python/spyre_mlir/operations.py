@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from spyre_mlir.optable import OPS, Domain, Linear, Op
 from spyre_mlir.quasiaffine import ZERO, Expression, symbol
 from spyre_mlir.quasiaffine import literal as constant
 from spyre_mlir.tensors import TensorType
+from spyre_mlir.value_ranges import divide
 
 PREFIX = "spyre."
 
@@ -43,49 +45,111 @@ def _value(attribute: ir.Attribute) -> Any:
         return tuple(_value(element) for element in attribute)
     if isinstance(attribute, ir.DenseI64ArrayAttr):
         return tuple(attribute)
-    return attribute.value  # type: ignore[attr-defined]
+    return attribute.value
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """The buffer that a value lies in: the value that owns it, its shape, and where the value begins in it.
+    """The buffer that a value lies in, and where.
 
-    `offsets` has one expression per dim, in elements, over the trip counters of the loops around."""
+    `owner` is the value that owns the memory; `layout` and `shape` are the buffer's. `index` has one expression per
+    dim of the buffer, in elements, over the index into the value and the trip counters of the loops around."""
 
     owner: ir.Value
+    layout: Layout
     shape: tuple[int, ...]
-    offsets: tuple[Expression, ...]
+    index: tuple[Expression, ...]
+
+    @property
+    def flat(self) -> Expression:
+        """Host elements from the start of the buffer."""
+        return flat_index(self.index, contiguous_strides(self.shape))
 
 
-def storage_of(value: ir.Value) -> Storage:
-    """Follows windows back to the buffer they are pieces of.
+def storage_of(
+    value: ir.Value, index: tuple[Expression, ...] | None = None, extents: Mapping[str, int] = {}
+) -> Storage:
+    """Where the cell at `index` (None: the first one) of a value lies, through all views and windows.
 
-    A value whose type is no window owns its buffer. The result of an operation whose type is a window lies where its
-    one use inserts it."""
-    tensor = encodings.read(value.type)
-    rank = len(tensor.shape)
-    offsets: tuple[Expression, ...] = (ZERO,) * rank
+    `extents` are those of the symbols in `index`. The result of an operation whose type is a window lies where its
+    one use inserts it. Refused: SPY021 for offsets that are no induction variables."""
+    shape = tuple(value.type.shape)
+    index = (ZERO,) * len(shape) if index is None else index
     while True:
-        tensor = encodings.read(value.type)
-        step = _parent(value) if tensor.window else None
-        if step is None:
-            return Storage(carrier(value), tensor.shape, offsets)
-        value, moved = step
-        offsets = tuple(a + b for a, b in zip(offsets, moved, strict=True))
+        source = value.owner if isinstance(value, ir.OpResult) else None
+        row = None if source is None else meaning(source)
+        if source is not None and row is not None and row.tiling == "view" and row.operands:
+            value, index = source.operands[0], _through(source, row, index, extents)
+            continue
+        if source is not None and encodings.read(value.type).window:
+            uses = [use.owner for use in value.uses]
+            if len(uses) == 1 and uses[0].name == "spyre.insert_slice":
+                moved = offsets_of(uses[0].operation, 2)
+                index = tuple(a + b for a, b in zip(index, moved, strict=True))
+                value = uses[0].operands[1]
+                continue
+        owner = carrier(value)
+        if owner == value:
+            tensor = encodings.read(owner.type)
+            return Storage(owner, layout_of(tensor), tensor.shape, index)
+        value = owner
 
 
-def _parent(value: ir.Value) -> tuple[ir.Value, tuple[Expression, ...]] | None:
-    """The value that this window is a piece of, and the offsets."""
-    source = value.owner if isinstance(value, ir.OpResult) else None
-    rank = len(value.type.shape)
-    if source is not None and source.name == "spyre.slice":
-        return source.operands[0], offsets_of(source, 1)
-    if source is not None and source.name == "spyre.set_valid_shape":
-        return source.operands[0], (ZERO,) * rank
-    uses = [use.owner for use in value.uses]
-    if source is not None and len(uses) == 1 and uses[0].name == "spyre.insert_slice":
-        return uses[0].operands[1], offsets_of(uses[0].operation, 2)
-    return None
+def _through(
+    view: ir.Operation, row: Op, index: tuple[Expression, ...], extents: Mapping[str, int]
+) -> tuple[Expression, ...]:
+    """The index into the operand of a view from the one into its result."""
+    if row.domain is None:
+        return _reshaped(view, index, extents)
+    entries = domain_of(view).operands[0]
+    assert entries is not None
+    return _indexed(entries, index, view)
+
+
+def _indexed(
+    entries: tuple[Linear, ...], index: Sequence[Expression], op: ir.Operation
+) -> tuple[Expression, ...]:
+    """The entries of an indexing map where the iteration dims have the values `index`."""
+    found = []
+    for entry in entries:
+        total = constant(entry.constant)
+        for dim, coefficient in entry.terms:
+            total = total + index[dim] * coefficient
+        if entry.offset is not None:
+            given = [v for v in op.operands if not isinstance(v.type, ir.RankedTensorType)]
+            total = total + index_of(given[entry.offset])
+        found.append(total // entry.divisor if entry.divisor > 1 else total)
+    return tuple(found)
+
+
+def _reshaped(
+    view: ir.Operation, index: tuple[Expression, ...], extents: Mapping[str, int]
+) -> tuple[Expression, ...]:
+    """The index under the operand's shape of the cell at `index` under the result's."""
+    source, result = (tuple(v.type.shape) for v in (view.operands[0], view.results[0]))
+    rest = flat_index(index, contiguous_strides(result))
+    box = {**trip_counts(view), **extents}
+    found = []
+    for stride in contiguous_strides(source):
+        digit, rest = divide(rest, stride, box)
+        found.append(digit)
+    return tuple(found)
+
+
+def trip_counts(op: ir.Operation) -> dict[str, int]:
+    """Trip counter -> trips of each loop around an operation."""
+    found: dict[str, int] = {}
+    loop = op.parent
+    while loop is not None and loop.name == "scf.for":
+        found[trip_counter(loop)] = trips(loop)
+        loop = loop.parent
+    return found
+
+
+def trips(loop: ir.Operation) -> int:
+    """Trips of a counted loop with constant bounds. Refused (SPY021) where they are not."""
+    low, high, step = (literal(value) for value in list(loop.operands)[:3])
+    return max(0, -(-(high - low) // step))
 
 
 def carrier(value: ir.Value) -> ir.Value:
@@ -145,21 +209,26 @@ def trip_counter(loop: ir.Operation) -> str:
     return f"t{depth}"
 
 
-def advances_of(value: ir.Value) -> tuple[int, ...]:
-    """Bytes by which the start of a value moves in its buffer with one trip of each loop around, outermost first.
+def advances_of(storage: Storage) -> tuple[int, ...]:
+    """Bytes by which a place moves in its buffer with one trip of each loop around, outermost first.
 
-    Empty where it stays in every trip."""
-    storage = storage_of(value)
-    layout = layout_of(encodings.read(value.type))
-    strides = contiguous_strides(storage.shape)
-    flat = flat_index(storage.offsets, strides)
-    moved = {atom: coefficient for atom, coefficient in flat.terms}
-    if not moved:
+    Empty where it stays in every trip. Refused: SPY097 where it does not move by one step."""
+    flat = storage.flat
+    if not flat.terms:
         return ()
-    depth = 1 + max(int(str(name)[1:]) for name in moved)
-    start = address_at(layout, flat.constant)
+    moved: dict[str, int] = {}
+    for atom, coefficient in flat.terms:
+        if not isinstance(atom, str):
+            raise Refusal(
+                "SPY097",
+                f"a window under another shape moves by {flat}, not by one step a trip",
+                remedy="copy the reshaped tensor with spyre.identity before the loop",
+            )
+        moved[atom] = coefficient
+    depth = 1 + max(int(name[1:]) for name in moved)
+    start = address_at(storage.layout, flat.constant)
     return tuple(
-        address_at(layout, flat.constant + moved.get(f"t{level}", 0)) - start
+        address_at(storage.layout, flat.constant + moved.get(f"t{level}", 0)) - start
         for level in range(depth)
     )
 
@@ -199,16 +268,20 @@ def kernel_of(op: ir.Operation) -> Kernel | None:
     domain = domain_of(op)
     operands = [_tensor(value) for value in op.operands]
     results = [encodings.read(value.type) for value in op.results]
+    extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
+    dims = [symbol(name) for name in extents]
     found = []
     names = [o.name for o in row.operands]
     for number, (tensor, index) in enumerate(zip(operands, domain.operands, strict=True)):
         if tensor is not None and index is not None:
             label = names[min(number, len(names) - 1)]
-            found.append(_access(label, op.operands[number], tensor, index, written=False))
+            cells = _indexed(index, dims, op)
+            found.append(_access(label, op.operands[number], cells, extents, written=False))
     for number, index in enumerate(domain.results):
         if index is not None:
             label = row.results[number].name
-            found.append(_access(label, op.results[number], results[number], index, written=True))
+            cells = _indexed(index, dims, op)
+            found.append(_access(label, op.results[number], cells, extents, written=True))
     return Kernel(row.name, row.family, _dims(domain, operands, results, found), tuple(found))
 
 
@@ -217,31 +290,30 @@ def _tensor(value: ir.Value) -> TensorType | None:
 
 
 def _access(
-    label: str, value: ir.Value, tensor: TensorType, index: tuple[Linear, ...], *, written: bool
+    label: str,
+    value: ir.Value,
+    index: tuple[Expression, ...],
+    extents: Mapping[str, int],
+    *,
+    written: bool,
 ) -> Access:
-    storage = storage_of(value)
-    cells = tuple(
-        _linear(entry) + offset.constant
-        for entry, offset in zip(index, storage.offsets, strict=True)
-    )
-    strides = contiguous_strides(storage.shape)
+    storage = storage_of(value, index, extents)
     return Access(
         label,
         label,
-        layout_of(tensor),
-        tensor.element,
-        flat_index(cells, strides),
+        storage.layout,
+        str(value.type.element_type),
+        _first_trip(storage.flat, extents),
         written,
         storage.shape,
-        strides,
+        contiguous_strides(storage.shape),
     )
 
 
-def _linear(entry: Linear) -> Expression:
-    total = constant(entry.constant)
-    for dim, coefficient in entry.terms:
-        total = total + symbol(f"d{dim}") * coefficient
-    return total // entry.divisor if entry.divisor > 1 else total
+def _first_trip(flat: Expression, extents: Mapping[str, int]) -> Expression:
+    """The index with every trip counter at 0."""
+    others = [name for name in flat.symbols() if name not in extents]
+    return flat.substitute(dict.fromkeys(others, 0)) if others else flat
 
 
 def is_boundary(value: ir.Value) -> bool:

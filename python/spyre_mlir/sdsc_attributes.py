@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from spyre_mlir import ir
 from spyre_mlir.dialects import sdscbundle
 from spyre_mlir.sdsc.model import (
@@ -91,6 +94,11 @@ def _read_operand(attribute: ir.DictAttr) -> Operand:
     return Operand(axes, attribute["stick"].value, attribute["format"].value, hbm)
 
 
+def _optional(op: ir.Operation, name: str) -> Iterable[Any]:
+    """The entries of a list that may be absent."""
+    return list(op.attributes[name]) if name in op.attributes else ()
+
+
 def read_sdsc(op: ir.Operation) -> Sdsc:
     """An `sdscbundle.sdsc` operation as a value."""
     given = op.attributes
@@ -110,11 +118,11 @@ def read_sdsc(op: ir.Operation) -> Sdsc:
         "reads_output" in given and given["reads_output"].value,
         tuple(
             Constant(name.value, format.value, bits.value)
-            for name, format, bits in (given["constants"] if "constants" in given else ())
+            for name, format, bits in _optional(op, "constants")
         ),
         tuple(
             Mask(dim.value, valid.value, pad.value)
-            for dim, valid, pad in (given["mask"] if "mask" in given else ())
+            for dim, valid, pad in _optional(op, "mask")
         ),
     )
 

@@ -7,9 +7,9 @@ import random
 import re
 
 import pytest
-from spyre_mlir._mlir_libs._spyre import normalize_extent
 
 from spyre_mlir import ir  # noqa: F401  (loads the extension)
+from spyre_mlir._mlir_libs._spyre import normalize_extent
 
 SYMBOLS = ("n", "m", "k")
 

@@ -13,7 +13,7 @@ MLIR = Path(mlir._mlir_libs.__file__).parents[1]
 
 
 def _reference(folder: str, dialect: str) -> str:
-    command = [
+    command: list[str | Path] = [
         MLIR / "bin" / "mlir-tblgen",
         "-gen-dialect-doc",
         f"-dialect={dialect}",
