@@ -70,15 +70,15 @@ class Constraint:
     """One span that is over the limit: device dim `device_dim` of `access`, `extent` steps of
     `stride_bytes`.
 
-    A window is within the limit iff the reaches of its summands add up to at most `bound`, or to
-    nothing. A compact tile (`coordinates` lists the summands of each of its device dims) is, iff
-    the product of extents is at most `bound` sticks."""
+    `coordinates` lists the summands of that dim's coordinate; for a compact tile those of every
+    device dim. The span is within the limit iff the product of their extents is at most
+    `allowed`."""
 
     access: Access
     device_dim: int
     extent: int
     stride_bytes: int
-    bound: int
+    allowed: int
     symbols: tuple[str, ...]
     coordinates: tuple[tuple[Summand, ...], ...]
     compact: bool = False
@@ -88,23 +88,22 @@ class Constraint:
         """The span before tiling."""
         return self.extent * self.stride_bytes
 
+    def extent_at(self, tiles: Mapping[str, int], domains: Mapping[str, int]) -> int:
+        """The product of the extents over the worst tile."""
+        found = 1
+        for summands in self.coordinates:
+            found *= sum([s.reach(tiles, domains) for s in summands]) + 1
+        return found
+
     def holds(self, tiles: Mapping[str, int], domains: Mapping[str, int]) -> bool:
         """Whether the span is within the limit on the worst tile."""
-        extents = [
-            sum([s.reach(tiles, domains) for s in summands]) for summands in self.coordinates
-        ]
-        if self.compact:
-            return prod([reach + 1 for reach in extents]) <= self.bound
-        return extents[0] <= self.bound
+        return self.extent_at(tiles, domains) <= self.allowed
 
     def bytes_at(self, tiles: Mapping[str, int], domains: Mapping[str, int]) -> int:
         """The span on the worst tile, in bytes; 0 if nothing varies there."""
-        extents = [
-            sum([s.reach(tiles, domains) for s in summands]) for summands in self.coordinates
-        ]
-        if not any(extents):
-            return 0
-        return prod([reach + 1 for reach in extents]) * self.stride_bytes
+        extent = self.extent_at(tiles, domains)
+        step = STICK_BYTES if self.compact else self.stride_bytes
+        return extent * step if extent > 1 else 0
 
 
 def axes_of(kernel: Kernel, *, reductions: bool) -> dict[str, Axis]:
@@ -189,8 +188,8 @@ def _constraint(
     limit: int,
 ) -> Constraint:
     coordinate = device_coordinates(access, extents)[dim]
-    bound = max(limit // stride - 1, 0)
-    return Constraint(access, dim, extent, stride, bound, symbols, (_summands(coordinate),))
+    allowed = max(limit // stride, 1)  # a coordinate that does not vary spans nothing
+    return Constraint(access, dim, extent, stride, allowed, symbols, (_summands(coordinate),))
 
 
 def _rounded_constraints(
@@ -215,12 +214,12 @@ def _compact_constraints(
     coordinates = device_coordinates(access, extents)[:-1]
     sizes = [value_range(c, rounded).extent for c in coordinates]
     summands = tuple(_summands(c) for c in coordinates)
-    bound = limit // STICK_BYTES
+    allowed = max(limit // STICK_BYTES, 1)
     for dim, coordinate in enumerate(coordinates):
         inner = prod(sizes[dim + 1 :]) * STICK_BYTES
         if sizes[dim] > 1 and sizes[dim] * inner > limit:
             yield Constraint(
-                access, dim, sizes[dim], inner, bound, coordinate.symbols(), summands, True
+                access, dim, sizes[dim], inner, allowed, coordinate.symbols(), summands, True
             )
 
 

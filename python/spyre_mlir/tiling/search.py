@@ -25,8 +25,8 @@ FULL_LIST = 4096
 """Units of an axis up to which every tile size is looked at where the reach does not grow with the
 tile."""
 
-STEP_BUDGET = 200_000
-"""Partial choices that one search may visit."""
+STEP_BUDGET = 20_000
+"""Partial choices that one search may visit; after that it takes the best that it has seen."""
 
 EXACT, REMAINDER, EXACT_MANY, MANY = range(4)
 """Tiers of tile sizes: exact divisors with few tiles, any size with few tiles, and both with as
@@ -165,7 +165,7 @@ class _Axis:
         for constraint in self.own:
             if constraint.compact or len(constraint.coordinates[0]) > 1:
                 break
-            elements = largest_tile(constraint.coordinates[0][0].expression, constraint.bound)
+            elements = largest_tile(constraint.coordinates[0][0].expression, constraint.allowed - 1)
             if elements is None:
                 break
             high = min(high, elements // self.axis.unit)
@@ -205,7 +205,7 @@ def search(
     of axes. Axes whose spans overflow untiled are cut; others of the same constraints only if that
     fails. An axis takes a further tier only if no size of an earlier one makes any choice fit; axes
     decide in the order of their spans. An axis does not take the tile size that `excluded` names for
-    it. Raises Refusal SPY044 where the budget does not suffice to decide."""
+    it. Raises Refusal SPY044 where the budget does not suffice to find any choice."""
     distinct = _distinct(constraints)
     order = _by_span(axes, constraints)
     touched = {s for c in distinct for part in c.coordinates for x in part for s in x.symbols}
@@ -228,7 +228,7 @@ def _distinct(constraints: Sequence[Constraint]) -> list[Constraint]:
     kept: dict[tuple[tuple[tuple[Summand, ...], ...], bool], Constraint] = {}
     for constraint in constraints:
         key = (constraint.coordinates, constraint.compact)
-        if key not in kept or constraint.bound < kept[key].bound:
+        if key not in kept or constraint.allowed < kept[key].allowed:
             kept[key] = constraint
     return list(kept.values())
 
@@ -325,6 +325,13 @@ class _Problem:
         tiles.update(self._tiles(first))
         if all(c.holds(tiles, self.domains) for c in self.shared):
             return self._choice(first)
+        if any_choice:
+            finest = [sizes[-1] for sizes in lists]
+            tiles.update(self._tiles(finest))
+            if sum([count > 1 for count, _ in finest]) <= self.max_dims and all(
+                c.holds(tiles, self.domains) for c in self.shared
+            ):
+                return self._choice(finest)
         return self._branch(lists, any_choice)
 
     def _tiles(self, sizes: Sequence[Size]) -> dict[str, int]:
@@ -358,13 +365,17 @@ class _Problem:
             for size in lists[position]:
                 self.steps += 1
                 if self.steps > STEP_BUDGET:
+                    if best:
+                        return True
                     raise Refusal(
                         "SPY044", f"no plan was decided on within {STEP_BUDGET} partial choices"
                     )
-                bound = total * size[0] * least[position + 1]
-                if best and bound > best[0].cost[0]:
+                bound = total * size[0]
+                if best and bound * least[position + 1] > best[0].cost[0]:
                     break
                 tiles[name] = size[1] * unit
+                if best and position < last and bound * self._least(tiles) > best[0].cost[0]:
+                    continue
                 chosen.append(size)
                 stop = False
                 if position == last:
@@ -373,11 +384,21 @@ class _Problem:
                     stop = descend(position + 1, total * size[0]) and any_choice
                 chosen.pop()
                 if stop:
-                    return True
+                    break
+            tiles[name] = self.uncut[name]
             return bool(best)
 
         descend(0, 1)
         return best[0] if best else None
+
+    def _least(self, tiles: Mapping[str, int]) -> int:
+        """The product of counts that the axes still uncut need at least: no extent shrinks by more
+        than the number of tiles."""
+        found = 1
+        for constraint in self.shared:
+            extent = constraint.extent_at(tiles, self.domains)
+            found = max(found, -(-extent // constraint.allowed))
+        return found
 
     def _leaf(self, chosen: list[Size], tiles: Mapping[str, int], best: list[Choice]) -> bool:
         """Takes a full choice if it fits and is cheaper; says whether it fits."""
