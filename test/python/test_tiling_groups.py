@@ -180,6 +180,11 @@ def test_common_levels_are_found_again() -> None:
     assert common_levels([member_of(y, None), member_of(z, None)], swapped) == 0
 
 
+def test_an_operation_without_kernel_ends_the_run() -> None:
+    ops = [pointwise("y", "x"), None, pointwise("z", "v")]
+    assert shapes(plan_program(ops, Options(span_limit=LIMIT))) == [((0,), 1), ((2,), 1)]
+
+
 def test_without_nested_levels_all_are_shared() -> None:
     y = pointwise("y", "x", shape=(16, 20, 64))
     z = pointwise("z", "y", turned=True, shape=(20, 16, 64))

@@ -306,7 +306,7 @@ def _same_cells(
 
 
 def plan_program(
-    kernels: Sequence[Kernel],
+    kernels: Sequence[Kernel | None],
     options: Options = DEFAULT,
     *,
     hints: Mapping[int, TilePlan] | None = None,
@@ -315,11 +315,15 @@ def plan_program(
 ) -> Grouping:
     """Plans the operations of a program, in order, and groups them.
 
-    `hints` are users' plans by position; those operations are not planned. See `group` for
+    None stands for an operation that has no kernel and is not to be moved over: it ends the open
+    run. Buffers tie reads to writes, so each value needs a name of its own there. `hints` are users' plans by position; those operations are not planned. See `group` for
     `materialize`, `SharedLevels` for `nested`. Raises what `plan_tiles` and `group` raise."""
     hints = hints or {}
     members = []
     for position, kernel in enumerate(kernels):
+        if kernel is None:
+            members.append(Member("", "", False, (), ()))
+            continue
         hint = hints.get(position)
         plan = plan_tiles(kernel, options) if hint is None else None
         members.append(member_of(kernel, plan, hint=hint, options=options))
