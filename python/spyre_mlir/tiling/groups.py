@@ -316,8 +316,9 @@ def plan_program(
     """Plans the operations of a program, in order, and groups them.
 
     None stands for an operation that has no kernel and is not to be moved over: it ends the open
-    run. Buffers tie reads to writes, so each value needs a name of its own there. `hints` are users' plans by position; those operations are not planned. See `group` for
-    `materialize`, `SharedLevels` for `nested`. Raises what `plan_tiles` and `group` raise."""
+    run. Buffers tie reads to writes, so each value needs a name of its own there. `hints` are
+    users' plans by position; those operations are not planned. See `group` for `materialize`,
+    `SharedLevels` for `nested`. Raises what `plan_tiles` and `group` raise."""
     hints = hints or {}
     members = []
     for position, kernel in enumerate(kernels):
