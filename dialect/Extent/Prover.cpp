@@ -67,7 +67,9 @@ public:
   std::map<std::string, unsigned> symbols;
 
 private:
-  static constexpr unsigned casesMax = 4096;
+  /// Cases that are looked at, and the effort of their integer samples: the cube of the number of
+  /// variables each. A few seconds at most, far beyond what extents of real programs need.
+  static constexpr uint64_t casesMax = 4096, effortMax = 1 << 19;
 
   Linear unknown(const std::string &text) {
     auto [entry, fresh] = variables.try_emplace(text, variables.size());
@@ -161,8 +163,14 @@ private:
     }
     if (mlir::presburger::Simplex(cases).isEmpty())
       return std::nullopt;
-    if (next == choices.size())
-      return cases.findIntegerSample();
+    if (next == choices.size()) {
+      uint64_t count = variables.size();
+      effort += count * count * count;
+      if (effort <= effortMax)
+        return cases.findIntegerSample();
+      givenUp = true;
+      return std::nullopt;
+    }
     const Choice &choice = choices[next];
     for (const Linear &argument : choice.arguments) {
       Linear equal;
@@ -172,6 +180,8 @@ private:
       narrowed.addInequality(row(equal));
       if (std::optional<Sample> sample = solveCases(std::move(narrowed), next + 1))
         return sample;
+      if (givenUp)
+        return std::nullopt;
     }
     return std::nullopt;
   }
@@ -179,7 +189,7 @@ private:
   std::map<std::string, unsigned> variables;
   std::vector<Linear> constraints;
   std::vector<Choice> choices;
-  unsigned tried = 0;
+  uint64_t tried = 0, effort = 0;
 };
 
 } // namespace

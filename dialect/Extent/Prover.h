@@ -33,8 +33,9 @@ struct Proof {
 };
 
 /// Whether `lhs` is related to `rhs`, given the ranges and that each extent of `nonNegative` is 0
-/// or more. Sound; complete without products of symbols, up to a bound on the number of cases that
-/// min and max make. Facts that no value fulfils make every relation `Always`.
+/// or more. Sound; complete without products of symbols, up to a bound on the effort: the cases
+/// that min and max make, and the variables in each. Facts that no value fulfils make every
+/// relation `Always`.
 Proof prove(Relation relation, const Extent &lhs, const Extent &rhs,
             llvm::ArrayRef<SymbolRange> ranges, llvm::ArrayRef<Extent> nonNegative);
 

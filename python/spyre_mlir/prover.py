@@ -7,7 +7,7 @@ holds and values under which it does not) or `undecided`. A rule accepts `always
 Plain integers and differences that are constant or bounded by the declared ranges are decided
 here; everything else by MLIR's Presburger library in the extension, which is complete for linear
 integer arithmetic with min, max and divisions by literals. `undecided` is left for products of
-symbols, and for more than 4096 cases of min and max."""
+symbols, and for expressions of dozens of min, max and divisions, where the effort is bounded."""
 
 from __future__ import annotations
 
@@ -173,6 +173,8 @@ def _prove(relation: str, gap: Expression, facts: Facts) -> Answer:
             return NEVER
         if relation == "equal" and low is not None and low > 0:
             return NEVER
+    if found := _tried(relation, gap, facts):
+        return found
     # Late, and only here: everything above works without the extension.
     from spyre_mlir import ir  # noqa: F401
     from spyre_mlir._mlir_libs import _spyre
@@ -183,6 +185,48 @@ def _prove(relation: str, gap: Expression, facts: Facts) -> Answer:
     if verdict == "undecided":
         return UNDECIDED
     return Answer(verdict, _binding(witness, gap), _binding(against, gap))
+
+
+TRIALS = 48
+"""Bindings that are tried before a full proof: most relations that can fail fail for small values."""
+
+
+def _tried(relation: str, gap: Expression, facts: Facts) -> Answer | None:
+    """`sometimes`, if a few values of the symbols show it."""
+    known = {name: (low, high) for name, low, high in facts.ranges}
+    names = [*gap.symbols, *sorted({n for f in facts.nonnegative for n in f.symbols})]
+    names = list(dict.fromkeys(names))
+    choices = [_values(*known.get(name, (None, None))) for name in names]
+    witness: dict[str, int] | None = None
+    against: dict[str, int] | None = None
+    for trial in range(TRIALS):
+        # Symbols step through their values at different paces, so that they differ and meet.
+        values = {
+            name: options[(trial * (i + 1) + trial // len(options) * i) % len(options)]
+            for i, (name, options) in enumerate(zip(names, choices, strict=True))
+        }
+        if not confirms(values, facts):
+            continue
+        value = evaluate(gap, values)
+        if value == 0 if relation == "equal" else value >= 0:
+            witness = witness or values
+        else:
+            against = against or values
+        if witness and against:
+            return Answer("sometimes", _binding(witness, gap), _binding(against, gap))
+    return None
+
+
+def _values(low: int | None, high: int | None) -> list[int]:
+    """Values worth trying: the ends of the range, and small ones around 0."""
+    middle = max(-1 if low is None else low, min(0, high or 0))
+    wanted = (low, high, middle, middle + 1, middle + 2, middle + 3, middle + 7, 64, 63, 5)
+    kept = [
+        value
+        for value in dict.fromkeys(wanted)
+        if value is not None and (low is None or value >= low) and (high is None or value <= high)
+    ]
+    return kept or [0]
 
 
 def _binding(values: Mapping[str, int], gap: Expression) -> tuple[tuple[str, int], ...]:

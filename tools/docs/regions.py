@@ -27,8 +27,8 @@ symbols are allowed in an expression; the prover treats each as an unknown of it
 
 `spyre_mlir.prover` answers `always`, `never`, `sometimes` (with values for which the relation holds
 and values for which it does not) or `undecided`. Integers and intervals are decided in Python, the
-rest by MLIR's Presburger library, which is complete for linear integer arithmetic; a case per
-argument of `min` and `max`, up to 4096 of them. Facts come from the types of a function's arguments
+rest by MLIR's Presburger library, which is complete for linear integer arithmetic, up to a bound on
+the effort that only expressions of dozens of `min`, `max` and divisions reach. Facts come from the types of a function's arguments
 (0 <= extent <= size) and declared ranges only. A rule accepts `always` and nothing else; an offset of
 a window is the one thing that is trusted until it is provably wrong, and the interpreter checks it.
 
