@@ -37,7 +37,8 @@ def facts_of(**ranges: tuple[int | None, int | None]) -> Facts:
         ("min(n, m) + max(n, m)", "n + m", "always"),
         ("2 * n", "2 * m + 1", "never"),
         ("n * m", "m * n", "always"),
-        ("n * m", "k", "undecided"),
+        ("n * m", "k", "sometimes"),
+        ("n * n", "-1", "undecided"),
     ],
 )
 def test_equal(a: str, b: str, verdict: str) -> None:

@@ -28,9 +28,10 @@ symbols are allowed in an expression; the prover treats each as an unknown of it
 `spyre_mlir.prover` answers `always`, `never`, `sometimes` (with values for which the relation holds
 and values for which it does not) or `undecided`. Integers and intervals are decided in Python, the
 rest by MLIR's Presburger library, which is complete for linear integer arithmetic, up to a bound on
-the effort that only expressions of dozens of `min`, `max` and divisions reach. Facts come from the types of a function's arguments
-(0 <= extent <= size) and declared ranges only. A rule accepts `always` and nothing else; an offset of
-a window is the one thing that is trusted until it is provably wrong, and the interpreter checks it.
+the effort that only expressions of dozens of `min`, `max` and divisions reach. Facts come only from
+declared ranges and the types of a function's arguments (0 <= extent <= size). A rule accepts `always`
+and nothing else; an offset of a window is the one thing that is trusted until it is provably wrong,
+and the interpreter checks it.
 
 A value that no type can name, such as an induction variable, takes part in a proof as a *hidden*
 symbol; a region that would depend on one is refused.
