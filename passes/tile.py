@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from spyre_mlir import encodings, ir
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
-from spyre_mlir.layouts import device_layout
+from spyre_mlir.layouts import retile
 from spyre_mlir.operations import domain_of, kernel_of, meaning, walk
 from spyre_mlir.optable import Domain, Linear
 from spyre_mlir.passmanager import Pass, statistic
@@ -261,7 +261,8 @@ def _tile_type(
     window = _window(tensor, sizes, begins)
     if outside:
         return encodings.write(window)
-    layout = device_layout(tuple(sizes), tensor.element)
+    assert tensor.layout is not None, "layouts are required of tiled operations"
+    layout = retile(tensor.layout, tensor.shape, sizes)
     return encodings.write(replace(window, window=False, layout=layout))
 
 
