@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""spyre-assign-layouts: a device layout for every tensor."""
+"""spyre-assign-layouts: a device layout for every tensor, and every operand's stick on the dim where its operation
+reads it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.layouts import Layout, contiguous_strides, device_layout, stick_dim
-from spyre_mlir.operations import domain_of, meaning
-from spyre_mlir.optable import Op, Operand
+from spyre_mlir.diagnostics import refused_at
+from spyre_mlir.dialects import spyre
+from spyre_mlir.layouts import Layout, device_layout
+from spyre_mlir.operations import meaning
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
+from spyre_mlir.sticks import Sticks, sticks, view_layout, with_stick
 from spyre_mlir.tensors import TensorType
 
 
@@ -25,90 +28,119 @@ class AssignLayouts(
     """Give every tensor a device layout.
 
     An elementwise result lies as the first operand of its shape does, a reduction over the stick leaves one value a
-    stick, every other tensor takes the default layout. Layouts that are written stay."""
+    stick, every other tensor takes the default layout. Layouts that are written stay. Where an operation reads a stick
+    along another dim than the one it lies on, `spyre.restickify` is inserted, once per value and dim."""
 
     assigned = statistic("layouts assigned")
+    restickified = statistic("operands restickified")
 
     def run(self, op: ir.Operation) -> None:
         if not op.regions[0].blocks:
             return
-        count = _block(op.regions[0].blocks[0])
+        assigner = _Assigner()
+        assigner.block(op.regions[0].blocks[0])
         _adjust_signature(op)
-        self.assigned.add(count)
+        self.assigned.add(assigner.assigned)
+        self.restickified.add(assigner.restickified)
 
 
-def _block(block: ir.Block) -> int:
-    """Layouts for the arguments of a block and everything in it; how many were assigned."""
-    count = sum(_assign(argument, None) for argument in block.arguments)
-    for op in block.operations:
-        count += _operation(op.operation)
-    return count
+class _Assigner:
+    def __init__(self) -> None:
+        self.assigned = 0
+        self.restickified = 0
 
+    def block(self, block: ir.Block) -> None:
+        """Layouts for the arguments of a block and everything in it."""
+        made: dict[tuple[ir.Value, int], ir.Value] = {}
+        for argument in block.arguments:
+            self._assign(argument, None)
+        for operation in list(block.operations):
+            self._operation(operation.operation, made)
 
-def _operation(op: ir.Operation) -> int:
-    if op.name == "scf.for":
+    def _operation(self, op: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> None:
+        if op.name == "scf.for":
+            self._loop(op)
+            return
+        for region in op.regions:
+            for block in region.blocks:
+                self.block(block)
+        row = meaning(op)
+        if row is None or not op.results:
+            for result in op.results:
+                self._assign(result, None)
+            return
+        with refused_at(op):
+            if row.tiling == "view":
+                self._assign_view(op)
+                return
+            wanted = sticks(op, row)
+            for number, dim in wanted.operands:
+                op.operands[number] = self._restickified(op, op.operands[number], dim, made)
+            self._results(op, wanted)
+
+    def _loop(self, op: ir.Operation) -> None:
         body = op.regions[0].blocks[0]
-        for inside, initial in zip(list(body.arguments)[1:], list(op.operands)[3:], strict=True):
-            inside.set_type(initial.type)
-        count = _block(body)
-        for result, initial in zip(op.results, list(op.operands)[3:], strict=True):
-            result.set_type(initial.type)
-        return count
-    count = sum(_block(block) for region in op.regions for block in region.blocks)
-    model = _model(op)
-    return count + sum(_assign(result, model) for result in op.results)
+        initial = list(op.operands)[3:]
+        for inside, value in zip(list(body.arguments)[1:], initial, strict=True):
+            inside.set_type(value.type)
+        self.block(body)
+        for result, value in zip(op.results, initial, strict=True):
+            result.set_type(value.type)
+
+    def _results(self, op: ir.Operation, wanted: Sticks) -> None:
+        for result, stick in zip(op.results, wanted.results, strict=True):
+            tensor = encodings.read(result.type)
+            layout = wanted.model
+            if layout is None or tensor.shape != tuple(op.results[0].type.shape):
+                layout = with_stick(tensor.shape, tensor.element, stick)
+            self._assign(result, layout)
+
+    def _assign_view(self, op: ir.Operation) -> None:
+        result = encodings.read(op.results[0].type)
+        if result.layout is not None:
+            return
+        layout, window = view_layout(op)
+        op.results[0].set_type(encodings.write(replace(result, layout=layout, window=window)))
+        self.assigned += 1
+
+    def _assign(self, value: ir.Value, layout: Layout | None) -> None:
+        if not isinstance(value.type, ir.RankedTensorType):
+            return
+        tensor = encodings.read(value.type)
+        if tensor.layout is None:
+            layout = layout or device_layout(tensor.shape, tensor.element)
+            value.set_type(encodings.write(replace(tensor, layout=layout)))
+            self.assigned += 1
+
+    def _restickified(
+        self, user: ir.Operation, value: ir.Value, dim: int, made: dict[tuple[ir.Value, int], ir.Value]
+    ) -> ir.Value:
+        """The value with the stick on `dim`, for use by `user`. What is transposed is turned before it is."""
+        if (value, dim) in made:
+            return made[value, dim]
+        source = value.owner if isinstance(value, ir.OpResult) else None
+        if source is not None and source.name == "spyre.transpose":
+            order = tuple(ir.DenseI64ArrayAttr(source.attributes["permutation"]))
+            base = self._restickified(user, source.operands[0], order[dim], made)
+            with ir.InsertionPoint(user):
+                new = source.clone()
+            new.operands[0] = base
+            new.results[0].set_type(encodings.write(replace(encodings.read(value.type), layout=None)))
+            self._assign_view(new)
+            found = new.results[0]
+        else:
+            tensor = encodings.read(value.type)
+            turned = _turned(tensor, dim)
+            with ir.InsertionPoint(user), user.location:
+                found = spyre.RestickifyOp(encodings.write(turned), value).result
+            self.restickified += 1
+        made[value, dim] = found
+        return found
 
 
-def _model(op: ir.Operation) -> Layout | None:
-    """The layout that a result takes from an operand, or None for the default one."""
-    row = meaning(op)
-    if row is None or not op.results:
-        return None
-    result = encodings.read(op.results[0].type)
-    owners = [
-        encodings.read(value.type)
-        for operand, value in zip(row.operands, op.operands, strict=False)
-        if isinstance(value.type, ir.RankedTensorType) and _gives(row, operand)
-    ]
-    if row.family == "reduce" and any(_reduces_stick(op, owner) for owner in owners):
-        # One value a stick is what the device leaves of a reduced stick dim.
-        order = (*range(len(result.shape)), -1) if result.shape else ()
-        return device_layout(result.shape, result.element, order=order)
-    if row.tiling != "pointwise" and not row.rule == "narrow" and row.name != "insert_slice":
-        return None
-    own = [t for t in owners if t.shape == result.shape and t.layout is not None and not t.window]
-    own.sort(key=lambda tensor: tensor.layout.sparse)  # a dense operand before a sparse one
-    lanes = device_layout((), result.element).elements_per_stick
-    return next((t.layout for t in own if t.layout.elements_per_stick == lanes), None)
-
-
-def _gives(row: Op, operand: Operand) -> bool:
-    """Whether a result may take its layout from this operand."""
-    return operand.role in ("value", "target")
-
-
-def _reduces_stick(op: ir.Operation, tensor: TensorType) -> bool:
-    """Whether a reduction runs over the dim on the stick of its operand."""
-    assert tensor.layout is not None
-    stick = stick_dim(tensor.layout, contiguous_strides(tensor.shape))
-    return stick is not None and domain_of(op).reduction[_iteration_dim(op, stick)]
-
-
-def _iteration_dim(op: ir.Operation, host_dim: int) -> int:
-    index = domain_of(op).operands[0]
-    assert index is not None
-    return index[host_dim].terms[0][0]
-
-
-def _assign(value: ir.Value, model: Layout | None) -> bool:
-    if not isinstance(value.type, ir.RankedTensorType):
-        return False
-    tensor = encodings.read(value.type)
-    if tensor.layout is not None:
-        return False
-    layout = model or device_layout(tensor.shape, tensor.element)
-    value.set_type(encodings.write(replace(tensor, layout=layout)))
-    return True
+def _turned(tensor: TensorType, dim: int) -> TensorType:
+    layout = with_stick(tensor.shape, tensor.element, dim)
+    return replace(tensor, layout=layout, window=False, pad=None)
 
 
 def _adjust_signature(function: ir.Operation) -> None:

@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""From one operation of the IR, divided and placed, to its SDSC."""
+"""From one operation of the IR, divided and placed, to its SDSCs."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
 
 from spyre_mlir import encodings, ir
+from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.operations import (
+    Storage,
     advances_of,
     attributes,
+    domain_of,
+    indexed,
     kernel_of,
     layout_of,
-    literal,
     meaning,
     storage_of,
 )
+from spyre_mlir.operations import trips as trips
 from spyre_mlir.operations import walk as walk
 from spyre_mlir.optable import Op
+from spyre_mlir.quasiaffine import ZERO
 from spyre_mlir.sdsc.model import POOL, Hbm, Sdsc
+
+REDUCED_CELLS = "1 / number of reduced cells"
+"""What the operation table writes for a constant that follows from the shapes."""
 
 
 def parameter_count(function: ir.Operation) -> int:
@@ -29,59 +39,61 @@ def parameter_count(function: ir.Operation) -> int:
     return sum(isinstance(t, ir.RankedTensorType) for t in (*signature.inputs, *signature.results))
 
 
-def trips(loop: ir.Operation) -> int:
-    """Trips of a counted loop with constant bounds. Refused (SPY021) where they are not."""
-    low, high, step = (literal(value) for value in list(loop.operands)[:3])
-    return max(0, -(-(high - low) // step))
-
-
 def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
-    """The SDSCs of one operation, in order.
+    """The SDSCs of one operation, in order: one for each result.
 
-    Refused: SPY096 an operation without a device function, SPY097 without a linear access, and what alignment and
-    forming refuse."""
+    Refused: SPY096 an operation without a device function, SPY097 without a linear access, SPY098 a sparse operand
+    where cells are read stick by stick, and what alignment and forming refuse."""
     row = meaning(op)
     assert row is not None
+    functions = [_function(op, row, number) for number in range(len(op.results))]
     kernel = kernel_of(op)
     if kernel is None:
         raise Refusal(
             "SPY097",
             f"'{op.name}' has no access that an SDSC can state: {row.device.refusal or row.addresses}",
         )
-    values = [*op.operands, *op.results]
-    indexed = [value for value in values if isinstance(value.type, ir.RankedTensorType)]
-    places = [_place(value, op) for value in indexed]
-    kernel, places = _without_destination(row, kernel, places)
+    _check_sparse(op, kernel)
+    constants = _constants(op, row, kernel)
+    places = list(_places(op, row))
     splits = op.attributes["spyre.division"].splits
-    formed = form_kernel(
-        kernel,
-        function=_function(op, row),
-        splits={dim.symbol: split for dim, split in zip(kernel.dims, splits, strict=True)},
-        places=places,
-        constants=_constants(row, attributes(op, row)),
+    return tuple(
+        form_kernel(
+            replace(kernel, accesses=tuple(kernel.accesses[i] for i in kept)),
+            function=function,
+            splits={dim.symbol: split for dim, split in zip(kernel.dims, splits, strict=True)},
+            places=[places[i] for i in kept],
+            constants=constants,
+        )
+        for function, kept in zip(functions, _kept(op, row, kernel), strict=True)
     )
-    return (formed,)
 
 
-def _without_destination(row: Op, kernel: Kernel, places: list[Hbm]) -> tuple[Kernel, list[Hbm]]:
-    """A write reads nothing of its destination."""
+def _kept(op: ir.Operation, row: Op, kernel: Kernel) -> list[list[int]]:
+    """For each result, the accesses that its function has: a write reads nothing of its destination."""
     roles = {operand.name: operand.role for operand in row.operands}
-    kept = [
-        (access, place)
-        for access, place in zip(kernel.accesses, places, strict=True)
-        if roles.get(access.label) != "target"
+    reads = [
+        number
+        for number, access in enumerate(kernel.accesses)
+        if not access.written and roles.get(access.label) != "target"
     ]
-    accesses = tuple(access for access, _ in kept)
-    return (
-        Kernel(kernel.name, kernel.family, kernel.dims, accesses, kernel.label),
-        [place for _, place in kept],
-    )
+    writes = [number for number, access in enumerate(kernel.accesses) if access.written]
+    return [[*reads, number] for number in writes]
 
 
-def _place(value: ir.Value, op: ir.Operation) -> Hbm:
-    """Where the buffer of a value begins, and how the value's start advances with the loops around `op`."""
-    owner = storage_of(value).owner
-    advances = advances_of(value)
+def _places(op: ir.Operation, row: Op) -> Iterator[Hbm]:
+    """Where the buffer of each access begins, in the order of the kernel's accesses."""
+    domain = domain_of(op)
+    start = [ZERO] * len(domain.extents)
+    values = [*op.operands, *op.results]
+    for value, index in zip(values, (*domain.operands, *domain.results), strict=True):
+        if index is not None and isinstance(value.type, ir.RankedTensorType):
+            yield _place(storage_of(value, indexed(index, start, op)), op)
+
+
+def _place(storage: Storage, op: ir.Operation) -> Hbm:
+    """Where a buffer begins, and how the access to it advances with the loops around `op`."""
+    owner, advances = storage.owner, advances_of(storage)
     if advances:
         advances = advances + (0,) * (_depth(op) - len(advances))
     if isinstance(owner, ir.BlockArgument):
@@ -98,35 +110,86 @@ def _depth(op: ir.Operation) -> int:
     return depth
 
 
-def _function(op: ir.Operation, row: Op) -> str:
+def _check_sparse(op: ir.Operation, kernel: Kernel) -> None:
+    """What holds one value a stick cannot be read along the sticks of others."""
+    if kernel.family == "reduce":
+        return
+    extents = kernel.extents
+    lanes = {
+        symbol
+        for access in kernel.accesses
+        if not access.layout.sparse
+        for symbol in device_coordinates(access, extents)[-1].symbols()
+    }
+    for access in kernel.accesses:
+        along = [s for s in _moves(access) if s in lanes and extents[s] > 1]
+        if access.layout.sparse and along:
+            what = "result" if access.written else "operand"
+            raise Refusal(
+                "SPY098",
+                f"'{op.name}': {what} '{access.label}' holds one value a stick, the others have that dim in their "
+                "sticks",
+                remedy="keep the reduced dim in the shape (keep_dims) and broadcast along it, or reduce a dim that "
+                "is not on the stick",
+            )
+
+
+def _moves(access: Access) -> tuple[str, ...]:
+    return access.index.symbols() if access.layout.sparse else ()
+
+
+def _function(op: ir.Operation, row: Op, result: int) -> str:
     """The device function, without `nonstick`, which `form` adds where the operands say so."""
-    for key in _keys(op, row):
-        function = row.device.function(key)
-        if function is not None:
-            return function.removesuffix("nonstick") if key == "nonstick" else function
+    functions = dict(row.device.functions)
+    for key in (*_keys(op, row, result), "*"):
+        if key in functions:
+            name = functions[key]
+            return name.removesuffix("nonstick") if key == "nonstick" else name
+    steps = ", ".join(f"spyre.{step}" for step in row.device.decomposition)
+    reason = row.device.refusal or (f"it is decomposed into {steps} before" if steps else row.addresses)
     raise Refusal(
         "SPY096",
-        f"the device has no function for '{op.name}'",
-        notes=(row.device.refusal,) if row.device.refusal else (),
+        f"the device has no function for '{op.name}' of {_elements(op)}",
+        notes=(reason,) if reason else (),
     )
 
 
-def _keys(op: ir.Operation, row: Op) -> list[str]:
+def _elements(op: ir.Operation) -> str:
+    """Element types of operands and results: what the choice of a function depends on."""
+    types = [str(v.type.element_type) for v in (*op.operands, *op.results) if _is_tensor(v)]
+    return ", ".join(dict.fromkeys(types))
+
+
+def _keys(op: ir.Operation, row: Op, result: int) -> list[str]:
     """What the operation table may list its function under, the most particular first."""
-    tensors = [
-        encodings.read(value.type) for value in (*op.operands, *op.results) if _is_tensor(value)
-    ]
-    first, last = tensors[0], tensors[-1]
-    stick = "stick" if layout_of(last).sparse else "nonstick"
+    tensors = [value for value in (*op.operands, *op.results) if _is_tensor(value)]
+    first, last = (str(value.type.element_type) for value in (tensors[0], tensors[-1]))
+    sparse = layout_of(encodings.read(tensors[-1].type)).sparse
     predicate = attributes(op, row).get("predicate", "")
-    return [str(predicate), f"{first.element}->{last.element}", first.element, stick, ""]
+    name = row.results[result].name
+    return [
+        str(predicate),
+        f"{first}->{last}",
+        first,
+        name if len(row.results) > 1 else "",
+        "stick" if sparse else "nonstick",
+    ]
 
 
 def _is_tensor(value: ir.Value) -> bool:
     return isinstance(value.type, ir.RankedTensorType)
 
 
-def _constants(row: Op, given: dict[str, Any]) -> tuple[tuple[str, float], ...]:
-    return tuple(
-        (name, float(given[filler])) for name, filler in row.device.constants if filler in given
-    )
+def _constants(op: ir.Operation, row: Op, kernel: Kernel) -> tuple[tuple[str, float], ...]:
+    """The constants of the function: attributes of the operation, or what follows from the shapes."""
+    if not row.device.constants:
+        return ()
+    given = attributes(op, row)
+    found = []
+    for name, filler in row.device.constants:
+        if filler == REDUCED_CELLS:
+            cells = prod(dim.extent for dim in kernel.dims if dim.reduction)
+            found.append((name, 1.0 / cells))
+        elif given.get(filler) is not None:
+            found.append((name, float(given[filler])))
+    return tuple(found)

@@ -103,10 +103,10 @@ def _through(
         return _reshaped(view, index, extents)
     entries = domain_of(view).operands[0]
     assert entries is not None
-    return _indexed(entries, index, view)
+    return indexed(entries, index, view)
 
 
-def _indexed(
+def indexed(
     entries: tuple[Linear, ...], index: Sequence[Expression], op: ir.Operation
 ) -> tuple[Expression, ...]:
     """The entries of an indexing map where the iteration dims have the values `index`."""
@@ -275,12 +275,12 @@ def kernel_of(op: ir.Operation) -> Kernel | None:
     for number, (tensor, index) in enumerate(zip(operands, domain.operands, strict=True)):
         if tensor is not None and index is not None:
             label = names[min(number, len(names) - 1)]
-            cells = _indexed(index, dims, op)
+            cells = indexed(index, dims, op)
             found.append(_access(label, op.operands[number], cells, extents, written=False))
     for number, index in enumerate(domain.results):
         if index is not None:
             label = row.results[number].name
-            cells = _indexed(index, dims, op)
+            cells = indexed(index, dims, op)
             found.append(_access(label, op.results[number], cells, extents, written=True))
     return Kernel(row.name, row.family, _dims(domain, operands, results, found), tuple(found))
 
@@ -303,14 +303,14 @@ def _access(
         label,
         storage.layout,
         str(value.type.element_type),
-        _first_trip(storage.flat, extents),
+        first_trip(storage.flat, extents),
         written,
         storage.shape,
         contiguous_strides(storage.shape),
     )
 
 
-def _first_trip(flat: Expression, extents: Mapping[str, int]) -> Expression:
+def first_trip(flat: Expression, extents: Mapping[str, int]) -> Expression:
     """The index with every trip counter at 0."""
     others = [name for name in flat.symbols() if name not in extents]
     return flat.substitute(dict.fromkeys(others, 0)) if others else flat
