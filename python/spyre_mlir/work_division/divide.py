@@ -122,7 +122,7 @@ def default_cuts(work: Work, minima: Cuts, *, cores: int) -> dict[str, int]:
     if all(cuts[name] == 1 for name in others):
         best = {n: largest_divisor(allowed[n], left) for n in others if n not in masked}
         if best:
-            first = max(best, key=lambda n: best[n])
+            first = max(best, key=lambda n: (best[n], size[n]))
             cuts[first] = best[first]
     return cuts
 
