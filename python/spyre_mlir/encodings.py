@@ -82,7 +82,8 @@ def write(tensor: TensorType) -> ir.RankedTensorType:
             valid_shape=None if valid is None else [_spelled(extent) for extent in valid],
             pad=tensor.pad,
         )
-    return ir.RankedTensorType.get(tensor.shape, ir.Type.parse(tensor.element), encoding)
+    element, place = ir.Type.parse(tensor.element), ir.Location.unknown()
+    return ir.RankedTensorType.get(tensor.shape, element, encoding, place)
 
 
 def _spelled(extent: extents.Extent) -> int | str:
