@@ -23,6 +23,7 @@ $(INSTALLED): pyproject.toml CMakeLists.txt $(shell find dialect -type f -not -n
 	$(PY) -m pip install --quiet --disable-pip-version-check \
 	  $$($(PY) -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'])")
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable '.[dev]'
+	$(BIN)/spyre doctor > /dev/null # the first run reads every pass; the next ones start fast
 	touch $@
 
 demo: $(INSTALLED) ## compile examples/add.mlir and show the bundle

@@ -15,6 +15,9 @@ config.name = "spyre-mlir"  # noqa: F821
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
 config.suffixes = [".mlir", ".py"]  # noqa: F821
 config.excludes = ["lit.cfg.py", "conftest.py", "python", "data", "Inputs"]  # noqa: F821
+# What pytest runs is not lit's.
+for _, _, names in os.walk(os.path.join(os.path.dirname(__file__), "tools")):
+    config.excludes += [name for name in names if name.startswith("test_")]  # noqa: F821
 config.test_source_root = os.path.dirname(__file__)  # noqa: F821
 config.test_exec_root = os.path.join(os.path.dirname(__file__), "..", "build", "lit")  # noqa: F821
 

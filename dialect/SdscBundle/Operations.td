@@ -43,7 +43,7 @@ def SdscBundle_InputArgType : TypeDef<SdscBundle_Dialect, "InputArg"> {
 
 /// The type as a constraint of its own, so that it is printed in full, as the backend expects it.
 def SdscBundle_Parameter : Type<CPred<"::llvm::isa<::sdscbundle::InputArgType>($_self)">,
-    "parameter of a bundle", "::sdscbundle::InputArgType">;
+    "parameter of a bundle">;
 
 def SdscBundle_InputArgExtractOp : SdscBundle_Op<"input_arg_extract", [Pure]> {
   let summary = "the value of a parameter";
