@@ -40,8 +40,9 @@ class Tile(
     loops = statistic("loops made")
 
     def run(self, op: ir.Operation) -> None:
+        read = encodings.Reader()
         for members in _groups(op):
-            group = _Group(members)
+            group = _Group(members, read)
             group.rewrite()
             self.tiled.add(len(members))
             self.loops.add(group.loops)
@@ -84,7 +85,8 @@ class _Member:
 class _Group:
     """Operations under one loop nest."""
 
-    def __init__(self, ops: Sequence[ir.Operation]) -> None:
+    def __init__(self, ops: Sequence[ir.Operation], read: encodings.Reader) -> None:
+        self.read = read
         plans = [_plan(op) for op in ops]
         self.plan = plans[0]
         self.members = [
@@ -155,11 +157,11 @@ class _Group:
         for member in self.members:
             cut = {dim: pieces[number] for number, dim in enumerate(member.dims)}
             operands = [
-                made.get(value, value) if value in made else _sliced(value, index, cut)
+                made.get(value, value) if value in made else _sliced(value, index, cut, self.read)
                 for value, index in zip(member.op.operands, member.domain.operands, strict=True)
             ]
             types = [
-                _tile_type(result, index, cut, outside=result in state)
+                _tile_type(result, index, cut, self.read, outside=result in state)
                 for result, index in zip(member.op.results, member.domain.results, strict=True)
             ]
             tile = _clone(member.op, operands, types)
@@ -173,8 +175,11 @@ class _Group:
 
 
 def _plan(op: ir.Operation) -> TilePlan:
+    plan = read_plan(op.attributes[PLAN])
+    if plan.origin == "auto":
+        return plan
     with refused_at(op):
-        return resolve(read_plan(op.attributes[PLAN]), op_dims(op))
+        return resolve(plan, op_dims(op))
 
 
 def op_dims(op: ir.Operation) -> tuple[tuple[str | None, int, bool], ...]:
@@ -232,11 +237,14 @@ def _window(
 
 
 def _sliced(
-    value: ir.Value, index: tuple[Linear, ...] | None, cut: Mapping[int, _Piece]
+    value: ir.Value,
+    index: tuple[Linear, ...] | None,
+    cut: Mapping[int, _Piece],
+    read: encodings.Reader,
 ) -> ir.Value:
     if index is None or not isinstance(value.type, ir.RankedTensorType):
         return value
-    tensor = encodings.read(value.type)
+    tensor = read(value.type)
     sizes, begins = _part(tensor.shape, index, cut)
     if tuple(sizes) == tensor.shape:
         return value
@@ -252,11 +260,16 @@ def _offsets(begins: Sequence[int | ir.Value]) -> tuple[list[int], list[ir.Value
 
 
 def _tile_type(
-    result: ir.Value, index: tuple[Linear, ...] | None, cut: Mapping[int, _Piece], *, outside: bool
+    result: ir.Value,
+    index: tuple[Linear, ...] | None,
+    cut: Mapping[int, _Piece],
+    read: encodings.Reader,
+    *,
+    outside: bool,
 ) -> ir.Type:
     """A window where the tile is written into its buffer, else a compact tile with a layout of its own."""
     assert index is not None, "a result of a tiled operation is indexed by its domain"
-    tensor = encodings.read(result.type)
+    tensor = read(result.type)
     sizes, begins = _part(tensor.shape, index, cut)
     window = _window(tensor, sizes, begins)
     if outside:
