@@ -10,7 +10,7 @@ OUT=$PWD/build/asan
 
 cmake -S . -B "$OUT" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSPYRE_SANITIZE=ON \
   -DPython_EXECUTABLE="$BIN/python" >/dev/null
-cmake --build "$OUT"
+cmake --build "$OUT" --parallel "${JOBS:-2}"
 
 # The package as a plain folder, with the sanitized extension in it.
 rm -rf "$OUT/site" "$OUT/bin"
