@@ -43,3 +43,13 @@ func.func @hint(%x: tensor<1x8195x256x64xf16>) {
   %0 = spyre.exp %x {spyre.dims = ["b", "h", "l", "d"], spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [parallel(h) 11]>} : (tensor<1x8195x256x64xf16>) -> tensor<1x8195x256x64xf16>
   return
 }
+
+// A chain shares one loop: equal plans, one group.
+// CHECK-LABEL: @chain
+// CHECK: spyre.exp {{.*}}group = [[G:[0-9]+]], levels = [parallel(1) 5 x 1639]
+// CHECK: spyre.neg {{.*}}group = [[G]], levels = [parallel(1) 5 x 1639]
+func.func @chain(%x: tensor<1x8195x256x64xf16>) -> tensor<1x8195x256x64xf16> {
+  %0 = spyre.exp %x : (tensor<1x8195x256x64xf16>) -> tensor<1x8195x256x64xf16>
+  %1 = spyre.neg %0 : (tensor<1x8195x256x64xf16>) -> tensor<1x8195x256x64xf16>
+  return %1 : tensor<1x8195x256x64xf16>
+}

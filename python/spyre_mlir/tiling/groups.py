@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from spyre_mlir.accesses import Access, device_coordinates
-from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.layouts import Layout
 from spyre_mlir.quasiaffine import Expression
@@ -339,7 +339,8 @@ def group(
 
     With `materialize`, an operation that cannot join what it reads gets a loop of its own over the
     full-size buffer. Otherwise that is refused: SPY050 the loop is closed, SPY051 a hint tiles the
-    producer, SPY052 the loop is open, but the tiles do not correspond."""
+    producer, SPY052 the loop is open, but the tiles do not correspond; the refusal's place is the
+    member's position."""
     return _Walk(members, rules or SharedLevels(), materialize).result()
 
 
@@ -354,7 +355,8 @@ class _Walk:
 
     def result(self) -> Grouping:
         for position, member in enumerate(self.members):
-            self._visit(position, member)
+            with refused_at(position):
+                self._visit(position, member)
         self._flush()
         return Grouping(tuple(self.plans), tuple(self.groups))
 
