@@ -31,8 +31,8 @@ class PlanSpanOverflow(
 ):
     """Plan tiles for operations whose spans exceed what one core addresses.
 
-    Writes `spyre.tile` where a plan is needed; a hint that is there already wins. What reads a tiled operation shares its
-    loop where the tiles correspond, and is refused where they do not."""
+    Writes `spyre.tile` where a plan is needed; a hint that is there already wins. What reads a tiled
+    operation shares its loop where the tiles correspond, and is refused where they do not."""
 
     enabled: bool = option(True, help="whether to plan at all; hints are kept in any case")
     span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
