@@ -48,6 +48,7 @@ class _Assigner:
     def __init__(self) -> None:
         self.assigned = 0
         self.restickified = 0
+        self.previous: ir.Operation | None = None
 
     def block(self, block: ir.Block) -> None:
         """Layouts for the arguments of a block and everything in it."""
@@ -56,6 +57,7 @@ class _Assigner:
             self._assign(argument, None)
         for operation in list(block.operations):
             self._operation(operation.operation, made)
+            self.previous = operation.operation
 
     def _operation(self, op: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> None:
         if op.name == "scf.for":
@@ -70,9 +72,11 @@ class _Assigner:
                 self._assign(result, None)
             return
         with refused_at(op):
-            if row.tiling == "view":
+            if row.tiling == "view" and row.operands:
                 self._assign_view(op)
                 return
+            if op.name == "spyre.insert_slice":
+                _fill_in_place(op, self.previous)
             wanted = sticks(op, row)
             for number, dim in wanted.operands:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
@@ -120,7 +124,7 @@ class _Assigner:
             return made[value, dim]
         source = value.owner if isinstance(value, ir.OpResult) else None
         if source is not None and source.name == "spyre.transpose":
-            order = tuple(ir.DenseI64ArrayAttr(source.attributes["permutation"]))
+            order = tuple(a.value for a in source.attributes["permutation"])
             base = self._restickified(user, source.operands[0], order[dim], made)
             with ir.InsertionPoint(user):
                 new = source.clone()
@@ -141,6 +145,17 @@ class _Assigner:
 def _turned(tensor: TensorType, dim: int) -> TensorType:
     layout = with_stick(tensor.shape, tensor.element, dim)
     return replace(tensor, layout=layout, window=False, pad=None)
+
+
+def _fill_in_place(op: ir.Operation, previous: ir.Operation | None) -> None:
+    """Lets a tensor full of one value that is made for an insertion, right before, be made where it is inserted."""
+    source, destination = op.operands[0], op.operands[1]
+    if not isinstance(source, ir.OpResult) or source.owner.name != "spyre.full":
+        return
+    alone = all(len(list(value.uses)) == 1 for value in (source, destination))
+    if alone and source.owner.operation == previous and isinstance(destination, ir.OpResult):
+        tensor, whole = (encodings.read(value.type) for value in (source, destination))
+        source.set_type(encodings.write(replace(tensor, layout=whole.layout, window=True)))
 
 
 def _adjust_signature(function: ir.Operation) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spyre_mlir.passes.assign_layouts import AssignLayouts
+from spyre_mlir.passes.decompose_operations import DecomposeOperations
 from spyre_mlir.passes.divide_work import DivideWork
 from spyre_mlir.passes.lower_to_sdscbundle import LowerToSdscbundle
 from spyre_mlir.passes.plan_memory import PlanMemory
@@ -29,6 +30,7 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
 
     def passes(self) -> Iterable[Pass]:
         return (
+            DecomposeOperations(),
             AssignLayouts(),
             PlanSpanOverflow(enabled=self.plan, span_limit=self.span_limit),
             Tile(),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from spyre_mlir import encodings, ir
+from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.operations import meaning, walk
 from spyre_mlir.tensors import TensorType
@@ -24,7 +25,9 @@ def pass_scalars(function: ir.Operation) -> int:
         if row is None:
             continue
         for number, (operand, value) in enumerate(zip(row.operands, op.operands, strict=False)):
-            if operand.kind != "either" or isinstance(value.type, ir.RankedTensorType):
+            if operand.kind not in ("either", "scalar"):
+                continue
+            if isinstance(value.type, ir.RankedTensorType):
                 continue
             constant = _constant(value)
             key = value if constant is None else constant
@@ -33,10 +36,25 @@ def pass_scalars(function: ir.Operation) -> int:
                 added[key] = block.add_argument(encodings.write(tensor), op.location)
                 given = {} if constant is None else {CONSTANT: constant}
                 attributes.append(ir.DictAttr.get(given))
-            op.operands[number] = added[key]
+            if operand.kind == "either":
+                op.operands[number] = added[key]
+            elif row.rule == "generate":
+                _replicate(op, added[key])
     if added:
         _sign(function, [value.type for value in added.values()], attributes)
     return len(added)
+
+
+def _replicate(op: ir.Operation, scalar: ir.Value) -> None:
+    """A tensor full of one value is a copy of the argument, replicated."""
+    shape = op.results[0].type
+    tensor = encodings.read(shape)
+    plain = TensorType(tensor.shape, tensor.element, device_layout(tensor.shape, tensor.element))
+    with ir.InsertionPoint(op), op.location:
+        seen = spyre.BroadcastOp(encodings.write(plain), scalar).result
+        copy = spyre.IdentityOp(shape, seen).result
+    op.results[0].replace_all_uses_with(copy)
+    op.erase()
 
 
 def _constant(value: ir.Value) -> ir.Attribute | None:

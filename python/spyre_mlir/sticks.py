@@ -13,8 +13,15 @@ from dataclasses import dataclass
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, device_coordinates
-from spyre_mlir.layouts import Layout, contiguous_strides, device_layout, digits, host_dims, stick_dim
-from spyre_mlir.operations import domain_of, first_trip, layout_of, meaning, storage_of
+from spyre_mlir.layouts import (
+    Layout,
+    contiguous_strides,
+    device_layout,
+    digits,
+    host_dims,
+    stick_dim,
+)
+from spyre_mlir.operations import attributes, domain_of, first_trip, layout_of, meaning, storage_of
 from spyre_mlir.optable import Domain, Linear, Op
 from spyre_mlir.quasiaffine import symbol
 from spyre_mlir.tensors import TensorType
@@ -88,7 +95,7 @@ def view_layout(view: ir.Operation) -> tuple[Layout | None, bool]:
         return device_layout(result.shape, result.element), False
     if source.window:
         return source.layout, True
-    order = tuple(ir.DenseI64ArrayAttr(view.attributes["permutation"]))
+    order = attributes(view, row)["permutation"]
     return _permuted(source.layout, source.shape, result.shape, order), False
 
 
@@ -185,7 +192,8 @@ def _wanted(
     if row.tiling == "reduction":
         stick = have.get(0)
         return (None if stick is None or domain.reduction[stick] else stick), {}
-    stick = count - 1 if count else None
+    written = domain.results[0]
+    stick = written[-1].terms[0][0] if written and written[-1].terms else None
     if model is not None:
         number = next(i for i, v in enumerate(op.operands) if v == model)
         stick = have[number]

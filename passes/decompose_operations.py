@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""spyre-decompose-operations: operations that the device computes in several steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from spyre_mlir import encodings, ir
+from spyre_mlir.builders import build
+from spyre_mlir.diagnostics import Refusal, refused_at
+from spyre_mlir.layouts import device_layout
+from spyre_mlir.operations import attributes, meaning, walk
+from spyre_mlir.passmanager import Pass, statistic
+from spyre_mlir.tensors import TensorType
+
+
+@dataclass(frozen=True)
+class DecomposeOperations(
+    Pass,
+    name="spyre-decompose-operations",
+    anchor="func.func",
+    dependent_dialects=("arith", "spyre"),
+):
+    """Replace operations that the device computes in several steps.
+
+    Sums and differences of three operands become two operations, a product that accumulates a product and a sum, a
+    concatenation one copy per operand into one buffer, filled padding a copy over the filled buffer. Where the reduced
+    dim of a product ends within a stick, the second factor is copied into a buffer that has zeros behind it."""
+
+    decomposed = statistic("operations decomposed")
+
+    def run(self, op: ir.Operation) -> None:
+        for inner in walk(op):
+            with refused_at(inner):
+                self.decomposed.add(_decompose(inner))
+
+
+Rewrite = Callable[[ir.Operation], "ir.Value[ir.Type]"]
+
+
+def _decompose(op: ir.Operation) -> bool:
+    """Replaces an operation, if it is to be; whether it was."""
+    row = meaning(op)
+    if row is None:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        if row.name == "batch_matmul":
+            return _whole_sticks(op)
+        if row.name not in REWRITES:
+            return False
+        new = REWRITES[row.name](op)
+    result = op.results[0]
+    if new.type != result.type:
+        new.set_type(result.type)
+    result.replace_all_uses_with(new)
+    op.erase()
+    return True
+
+
+def _two_steps(op: ir.Operation) -> ir.Value[ir.Type]:
+    """`(a . b) + c`, each step rounded."""
+    row = meaning(op)
+    assert row is not None
+    first, second = row.device.decomposition
+    a, b, c = op.operands
+    return build(second, build(first, a, b), c)
+
+
+def _product_and_sum(op: ir.Operation) -> ir.Value[ir.Type]:
+    accumulator, lhs, rhs = op.operands
+    product = build("batch_matmul", lhs, rhs)
+    _whole_sticks(product.owner)
+    return build("add", accumulator, product)
+
+
+def _select(op: ir.Operation) -> ir.Value[ir.Type]:
+    return build("select", *op.operands)
+
+
+def _concat(op: ir.Operation) -> ir.Value[ir.Type]:
+    row = meaning(op)
+    assert row is not None
+    dim, at = attributes(op, row)["dim"], 0
+    whole = _empty(encodings.read(op.results[0].type))
+    for part in op.operands:
+        offsets = [0] * len(part.type.shape)
+        offsets[dim] = at
+        whole = build("insert_slice", part, whole, static_offsets=offsets)
+        at += part.type.shape[dim]
+    return whole
+
+
+def _fillpad(op: ir.Operation) -> ir.Value[ir.Type]:
+    row = meaning(op)
+    assert row is not None
+    tensor = encodings.read(op.results[0].type)
+    filled = _full(tensor, _extreme(attributes(op, row)["pad"], tensor.element))
+    return build("insert_slice", op.operands[0], filled, static_offsets=[0] * len(tensor.shape))
+
+
+REWRITES: dict[str, Rewrite] = {
+    "addc": _two_steps,
+    "subc": _two_steps,
+    "addsc": _two_steps,
+    "subsc": _two_steps,
+    "matmul_acc": _product_and_sum,
+    "selects": _select,
+    "concat": _concat,
+    "fillpad": _fillpad,
+}
+"""Operation -> what takes its place, built at the insertion point."""
+
+
+def _empty(tensor: TensorType) -> ir.Value[ir.Type]:
+    from spyre_mlir.dialects import spyre
+
+    return spyre.EmptyOp(encodings.write(replace(tensor, pad=None))).result
+
+
+def _full(tensor: TensorType, value: float) -> ir.Value[ir.Type]:
+    from mlir.dialects import arith
+
+    from spyre_mlir.dialects import spyre
+
+    element = ir.Type.parse(tensor.element)
+    scalar = arith.ConstantOp(element, value).result
+    return spyre.FullOp(encodings.write(replace(tensor, pad=None)), scalar).result
+
+
+def _extreme(pad: str, element: str) -> float:
+    """What padding is filled with: 0, or an end of the range of a float type."""
+    if pad == "zero":
+        return 0.0
+    if element not in ("f16", "bf16", "f32"):
+        raise Refusal(
+            "SPY096",
+            f"the device is given no smallest or largest value of {element}",
+            remedy="fill with zero, or cast to f16 before",
+        )
+    return float("inf") if pad == "max" else -float("inf")
+
+
+def _whole_sticks(op: ir.Operation) -> bool:
+    """Lets a product read its second factor from a buffer with whole sticks along the reduced dim."""
+    rhs = encodings.read(op.operands[1].type)
+    lanes = device_layout((), rhs.element).elements_per_stick
+    *batch, k, n = rhs.shape
+    whole = -(-k // lanes) * lanes
+    if k == whole or rhs.valid_shape is not None or rhs.layout is not None:
+        return False
+    buffer = _empty(TensorType((*batch, whole, n), rhs.element))
+    zeros = _full(TensorType((*batch, lanes, n), rhs.element), 0.0)
+    rank = len(rhs.shape)
+    behind = [0] * rank
+    behind[-2] = whole - lanes
+    buffer = build("insert_slice", zeros, buffer, static_offsets=behind)
+    buffer = build("insert_slice", op.operands[1], buffer, static_offsets=[0] * rank)
+    op.operands[1] = build("slice", buffer, static_offsets=[0] * rank, shape=rhs.shape)
+    return True
