@@ -115,3 +115,28 @@ func.func @f() {
   }
   return
 }
+
+// -----
+
+func.func @f(%a: !sdscbundle.input_arg<index>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = sdscbundle.input_arg_extract value from %a : !sdscbundle.input_arg<index> -> index
+  %product = arith.muli %x, %x : index
+  // expected-error @+1 {{C5: operand #1 does not come from constants, arguments, the pool and induction variables only}}
+  sdscbundle.sdsc_execute (%x, %product) {sdsc_filename = "sdsc_0.json", symbol_ids = [-1, -2]}
+  return
+}
+
+// -----
+
+func.func @f() {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  // expected-note @+1 {{the loop is here}}
+  scf.for %i = %c0 to %c4 step %c0 {
+    // expected-error @+1 {{C6: a loop around it has constant bounds and a step above 0}}
+    sdscbundle.sdsc_execute (%i) {sdsc_filename = "sdsc_0.json", symbol_ids = [-1]}
+  }
+  return
+}
