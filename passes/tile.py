@@ -20,6 +20,7 @@ from spyre_mlir.tiling.hints import resolve
 from spyre_mlir.tiling.plans import TilePlan
 
 PLAN = "spyre.tile"
+WRITE = "spyre.insert_slice"
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class _Group:
             result
             for op in ops
             for result in op.results
-            if any(use.owner.operation not in inside for use in result.uses)
+            if op.name == WRITE or any(use.owner.operation not in inside for use in result.uses)
         ]
         self.loops = 0
 
@@ -106,7 +107,7 @@ class _Group:
         """Replaces the operations by their loop nest, which stands where the last of them stood."""
         last = self.members[-1].op
         with ir.InsertionPoint(last), last.location:
-            carried = [spyre.EmptyOp(result.type).result for result in self.results]
+            carried = [_initial(result) for result in self.results]
             carried = self._level(0, {}, carried)
         for result, value in zip(self.results, carried, strict=True):
             result.replace_all_uses_with(value)
@@ -156,6 +157,10 @@ class _Group:
         state = dict(zip(self.results, carried, strict=True))
         for member in self.members:
             cut = {dim: pieces[number] for number, dim in enumerate(member.dims)}
+            if member.op.name == WRITE:
+                written = member.op.results[0]
+                state[written] = made[written] = self._write(member, cut, made, state[written])
+                continue
             operands = [
                 made.get(value, value) if value in made else _sliced(value, index, cut, self.read)
                 for value, index in zip(member.op.operands, member.domain.operands, strict=True)
@@ -172,6 +177,53 @@ class _Group:
                 if result in state:
                     state[result] = _insert(new, state[result], index, cut)
         return [state[result] for result in self.results]
+
+    def _write(
+        self,
+        member: _Member,
+        cut: Mapping[int, _Piece],
+        made: Mapping[ir.Value, ir.Value],
+        into: ir.Value,
+    ) -> ir.Value:
+        """One tile of a write goes into the destination that the loops carry."""
+        source, index = member.op.operands[0], member.domain.operands[0]
+        tile = made[source] if source in made else _sliced(source, index, cut, self.read)
+        begins = [_moved(begin, cut.get(dim)) for dim, begin in enumerate(_written_at(member.op))]
+        static, dynamic = _offsets(begins)
+        return spyre.InsertSliceOp(into.type, tile, into, dynamic, static).result
+
+
+def _initial(result: ir.Value) -> ir.Value:
+    """What the loops carry for a result: the destination of a write, or a tensor to be filled."""
+    if result.owner.name == WRITE:
+        return result.owner.operands[1]
+    return spyre.EmptyOp(result.type).result
+
+
+def _written_at(op: ir.Operation) -> list[int | ir.Value]:
+    """The offsets of a write, one per dim."""
+    marker = ir.ShapedType.get_dynamic_stride_or_offset()
+    dynamic = iter(list(op.operands)[2:])
+    static = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])
+    return [next(dynamic) if offset == marker else offset for offset in static]
+
+
+def _moved(begin: int | ir.Value, piece: _Piece | None) -> int | ir.Value:
+    """Where a tile of a write begins: the offset of the whole, moved by the tile's own."""
+    from mlir.dialects import arith
+
+    if piece is None or piece.begin == 0:
+        return begin
+    if isinstance(begin, int) and isinstance(piece.begin, int):
+        return begin + piece.begin
+    if begin == 0:
+        return piece.begin
+    index = ir.IndexType.get()
+    parts = [
+        arith.ConstantOp(index, part).result if isinstance(part, int) else part
+        for part in (piece.begin, begin)
+    ]
+    return arith.AddIOp(*parts).result
 
 
 def _plan(op: ir.Operation) -> TilePlan:

@@ -189,8 +189,11 @@ def index_of(value: ir.Value) -> Expression:
         return symbol(trip_counter(loop)) * step + low
     if isinstance(value, ir.OpResult) and value.owner.name == "arith.constant":
         return constant(literal(value))
+    if isinstance(value, ir.OpResult) and value.owner.name == "arith.addi":
+        return index_of(value.owner.operands[0]) + index_of(value.owner.operands[1])
     raise Refusal(
-        "SPY021", "an offset is neither a constant nor the induction variable of a counted loop"
+        "SPY021",
+        "an offset is no sum of constants and induction variables of counted loops",
     )
 
 
@@ -256,6 +259,12 @@ def domain_of(op: ir.Operation) -> Domain:
 
 def _shape(value: ir.Value) -> tuple[int, ...] | None:
     return tuple(value.type.shape) if isinstance(value.type, ir.RankedTensorType) else None
+
+
+def computed_results(op: ir.Operation) -> list[ir.OpResult]:
+    """The results that are used, or the first one: the device has a function for each, and computes no other."""
+    used = [result for result in op.results if next(result.uses, None) is not None]
+    return used or [op.results[0]]
 
 
 def kernel_of(op: ir.Operation) -> Kernel | None:

@@ -45,8 +45,11 @@ func.func @prime(%x: tensor<3x193x64xf16>) -> tensor<3x193x64xf16> {
 
 // A write into a buffer that an argument owns is planned as what it touches there.
 // CHECK-LABEL: @mutation
-// CHECK: scf.for
-// CHECK: spyre.insert_slice
+// CHECK-SAME: %{{.*}}, %[[Y:[a-z0-9]+]]: tensor<2x40x16x64xf16
+// CHECK-NOT: spyre.empty
+// CHECK: scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[ACC:[a-z0-9]+]] = %[[Y]])
+// CHECK: %[[T:.+]] = spyre.slice
+// CHECK: spyre.insert_slice %[[T]] into %[[ACC]][1, %[[I]], 0, 0]
 func.func @mutation(%x: tensor<1x40x16x64xf16>, %y: tensor<2x40x16x64xf16>) -> tensor<2x40x16x64xf16> {
   %0 = spyre.insert_slice %x into %y[1, 0, 0, 0] : (tensor<1x40x16x64xf16>, tensor<2x40x16x64xf16>) -> tensor<2x40x16x64xf16>
   return %0 : tensor<2x40x16x64xf16>
@@ -74,4 +77,14 @@ func.func @two_readers(%x: tensor<1x40x16x64xf16>) -> (tensor<1x40x16x64xf16>, t
   %1 = spyre.neg %0 : (tensor<1x40x16x64xf16>) -> tensor<1x40x16x64xf16>
   %2 = spyre.abs %0 : (tensor<1x40x16x64xf16>) -> tensor<1x40x16x64xf16>
   return %1, %2 : tensor<1x40x16x64xf16>, tensor<1x40x16x64xf16>
+}
+
+// A window that begins inside the tiled dim moves with the loop.
+// CHECK-LABEL: @shifted
+// CHECK: scf.for %[[I:[a-z0-9]+]] =
+// CHECK: %[[AT:.+]] = arith.addi %[[I]], %{{.*}} : index
+// CHECK: spyre.insert_slice %{{.*}} into %{{.*}}[0, %[[AT]], 0, 0]
+func.func @shifted(%x: tensor<1x40x16x64xf16>, %y: tensor<1x50x16x64xf16>) -> tensor<1x50x16x64xf16> {
+  %0 = spyre.insert_slice %x into %y[0, 7, 0, 0] : (tensor<1x40x16x64xf16>, tensor<1x50x16x64xf16>) -> tensor<1x50x16x64xf16>
+  return %0 : tensor<1x50x16x64xf16>
 }
