@@ -117,7 +117,11 @@ class _Assigner:
             self.assigned += 1
 
     def _restickified(
-        self, user: ir.Operation, value: ir.Value, dim: int, made: dict[tuple[ir.Value, int], ir.Value]
+        self,
+        user: ir.Operation,
+        value: ir.Value,
+        dim: int,
+        made: dict[tuple[ir.Value, int], ir.Value],
     ) -> ir.Value:
         """The value with the stick on `dim`, for use by `user`. What is transposed is turned before it is."""
         if (value, dim) in made:
@@ -129,7 +133,9 @@ class _Assigner:
             with ir.InsertionPoint(user):
                 new = source.clone()
             new.operands[0] = base
-            new.results[0].set_type(encodings.write(replace(encodings.read(value.type), layout=None)))
+            new.results[0].set_type(
+                encodings.write(replace(encodings.read(value.type), layout=None))
+            )
             self._assign_view(new)
             found = new.results[0]
         else:

@@ -10,7 +10,7 @@ from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.layouts import device_layout
-from spyre_mlir.operations import attributes, meaning, walk
+from spyre_mlir.operations import attributes, computed_results, meaning, walk
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.tensors import TensorType
 
@@ -25,7 +25,7 @@ class DecomposeOperations(
     """Replace operations that the device computes in several steps.
 
     Sums and differences of three operands become two operations, a product that accumulates a product and a sum, a
-    concatenation one copy per operand into one buffer, filled padding a copy over the filled buffer. Where the reduced
+    concatenation one copy per operand into one buffer, a scan one operation for each result, filled padding a copy over the filled buffer. Where the reduced
     dim of a product ends within a stick, the second factor is copied into a buffer that has zeros behind it."""
 
     decomposed = statistic("operations decomposed")
@@ -45,6 +45,8 @@ def _decompose(op: ir.Operation) -> bool:
     if row is None:
         return False
     with ir.InsertionPoint(op), op.location:
+        if len(op.results) > 1:
+            return _one_result_each(op)
         if row.name == "batch_matmul":
             return _whole_sticks(op)
         if row.name not in REWRITES:
@@ -56,6 +58,14 @@ def _decompose(op: ir.Operation) -> bool:
     result.replace_all_uses_with(new)
     op.erase()
     return True
+
+
+def _one_result_each(op: ir.Operation) -> bool:
+    """One operation for each result that is used: the device has a function for each."""
+    *others, _ = computed_results(op)
+    for result in others:
+        result.replace_all_uses_with(op.clone().results[result.result_number])
+    return bool(others)
 
 
 def _two_steps(op: ir.Operation) -> ir.Value[ir.Type]:

@@ -16,6 +16,7 @@ from spyre_mlir.operations import (
     Storage,
     advances_of,
     attributes,
+    computed_results,
     domain_of,
     indexed,
     kernel_of,
@@ -40,13 +41,14 @@ def parameter_count(function: ir.Operation) -> int:
 
 
 def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
-    """The SDSCs of one operation, in order: one for each result.
+    """The SDSCs of one operation, in order: one for each result that is used.
 
     Refused: SPY096 an operation without a device function, SPY097 without a linear access, SPY098 a sparse operand
     where cells are read stick by stick, and what alignment and forming refuse."""
     row = meaning(op)
     assert row is not None
-    functions = [_function(op, row, number) for number in range(len(op.results))]
+    numbers = [result.result_number for result in computed_results(op)]
+    functions = [_function(op, row, number) for number in numbers]
     kernel = kernel_of(op)
     if kernel is None:
         raise Refusal(
@@ -65,12 +67,12 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
             places=[places[i] for i in kept],
             constants=constants,
         )
-        for function, kept in zip(functions, _kept(op, row, kernel), strict=True)
+        for function, kept in zip(functions, _kept(numbers, row, kernel), strict=True)
     )
 
 
-def _kept(op: ir.Operation, row: Op, kernel: Kernel) -> list[list[int]]:
-    """For each result, the accesses that its function has: a write reads nothing of its destination."""
+def _kept(results: list[int], row: Op, kernel: Kernel) -> list[list[int]]:
+    """For each of these results, the accesses that its function has: a write reads nothing of its destination."""
     roles = {operand.name: operand.role for operand in row.operands}
     reads = [
         number
@@ -78,7 +80,7 @@ def _kept(op: ir.Operation, row: Op, kernel: Kernel) -> list[list[int]]:
         if not access.written and roles.get(access.label) != "target"
     ]
     writes = [number for number, access in enumerate(kernel.accesses) if access.written]
-    return [[*reads, number] for number in writes]
+    return [[*reads, writes[result]] for result in results]
 
 
 def _places(op: ir.Operation, row: Op) -> Iterator[Hbm]:
@@ -146,7 +148,9 @@ def _function(op: ir.Operation, row: Op, result: int) -> str:
             name = functions[key]
             return name.removesuffix("nonstick") if key == "nonstick" else name
     steps = ", ".join(f"spyre.{step}" for step in row.device.decomposition)
-    reason = row.device.refusal or (f"it is decomposed into {steps} before" if steps else row.addresses)
+    reason = row.device.refusal or (
+        f"it is decomposed into {steps} before" if steps else row.addresses
+    )
     raise Refusal(
         "SPY096",
         f"the device has no function for '{op.name}' of {_elements(op)}",

@@ -8,7 +8,7 @@ from typing import cast
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.memory import Carried, Compute, Copy, Empty, Loop, Program, Step, Update, View
-from spyre_mlir.operations import layout_of, meaning
+from spyre_mlir.operations import computed_results, layout_of, meaning
 from spyre_mlir.properties import in_place
 
 LOOP_BOUNDS = 3
@@ -90,7 +90,7 @@ class ProgramReader:
             return [View(source, result, part, _window(op, 1) if part else None)]
         reads = [value for value in op.operands if _is_tensor(value)]
         steps: list[Step] = []
-        for result in op.results:
+        for result in computed_results(op):
             number = self._new(result)
             self.owners.append((result, number))
             steps.append(

@@ -197,7 +197,9 @@ def _wanted(
     if model is not None:
         number = next(i for i, v in enumerate(op.operands) if v == model)
         stick = have[number]
-    return stick, {n: stick for n in have if row.operands[min(n, len(row.operands) - 1)].role != "scratch"}
+    return stick, {
+        n: stick for n in have if row.operands[min(n, len(row.operands) - 1)].role != "scratch"
+    }
 
 
 def _scanned(domain: Domain, dim: int) -> bool:

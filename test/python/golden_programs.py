@@ -227,9 +227,9 @@ AUGUST: dict[str, Program] = {
         8, t(2, 32, 256), t(2, 32, 256), t(256), differs="arguments"
     )(residual_norm),
     "block_64x128_8core": of(8, t(64, 128), t(128), t(256, 128), t(128, 256))(block),
-    "mlp_gated_128x512x2048_32core": of(
-        32, t(2048, 512), t(128, 512), t(2048, 512), t(512, 2048)
-    )(gated),
+    "mlp_gated_128x512x2048_32core": of(32, t(2048, 512), t(128, 512), t(2048, 512), t(512, 2048))(
+        gated
+    ),
 }
 """Folder of test/data/sdsc/aug -> the program."""
 

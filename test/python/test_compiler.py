@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,10 @@ from spyre_mlir.sdsc.load import load
 DATA = Path(__file__).parents[1] / "data/sdsc"
 CASES = [
     *(pytest.param(DATA / "aug" / name, program, id=name) for name, program in AUGUST.items()),
-    *(pytest.param(DATA / "jul" / name, program, id=f"jul-{name}") for name, program in JULY.items()),
+    *(
+        pytest.param(DATA / "jul" / name, program, id=f"jul-{name}")
+        for name, program in JULY.items()
+    ),
 ]
 
 
@@ -33,9 +35,7 @@ def compiled(program: Program) -> Bundle:
 
 
 def without_provenance(text: str) -> Any:
-    return {
-        key: {**body, "debug_handle_": None} for key, body in json.loads(text).items()
-    }
+    return {key: {**body, "debug_handle_": None} for key, body in json.loads(text).items()}
 
 
 def assert_files_equal(bundle: Bundle, folder: Path, *, text: bool) -> None:
@@ -77,13 +77,17 @@ def once(sdscs: list[model.Sdsc]) -> list[model.Sdsc]:
     ]
 
 
+def _intermediate(place: model.Hbm | model.Lx) -> bool:
+    return isinstance(place, model.Lx) or place.buffer == model.POOL
+
+
 def placeless(sdscs: list[model.Sdsc], lines_up: list[model.Sdsc]) -> list[model.Sdsc]:
-    """Operands without their place where the other side has them in the scratchpad."""
+    """Intermediates without their place: with the scratchpad, the pool is another one."""
     found = []
     for sdsc, other in zip(sdscs, lines_up, strict=True):
         pairs = zip(sdsc.operands, other.operands, strict=True)
         operands = tuple(
-            replace(a, place=model.Lx(0)) if isinstance(b.place, model.Lx) else a for a, b in pairs
+            replace(a, place=model.Lx(0)) if _intermediate(b.place) else a for a, b in pairs
         )
         found.append(replace(sdsc, operands=operands))
     return found

@@ -98,7 +98,13 @@ class Query:
             return allowed[0]
         if "element" in self.attributes:
             return str(self.attributes["element"])
-        return next(o.element for o in self.operands if isinstance(o, TensorType))
+        roles = [operand.role for operand in self.op.operands]
+        tensors = [
+            (roles[min(i, len(roles) - 1)] != "value", i, o.element)
+            for i, o in enumerate(self.operands)
+            if isinstance(o, TensorType)
+        ]
+        return min(tensors)[2]
 
     def made(
         self,
