@@ -9,6 +9,7 @@ from spyre_mlir import ir
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.operations import kernel_of, walk
+from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.properties import DIVIDED, LAYOUTS, TILED, computes
 from spyre_mlir.work_division import divide
@@ -30,6 +31,10 @@ class DivideWork(
     cores: int = option(CORES, help="cores to divide over")
     span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
     divided = statistic("operations divided over more than one core")
+
+    def __post_init__(self) -> None:
+        check_range(self, "cores", least=1, most=CORES)
+        check_range(self, "span_limit", least=1)
 
     def run(self, op: ir.Operation) -> None:
         for inner in walk(op):

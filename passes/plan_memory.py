@@ -10,6 +10,7 @@ from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.memory import Copy, MemoryPlan, Place, plan_memory
 from spyre_mlir.memory_reader import ProgramReader
+from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.properties import LAYOUTS, PLACED, TILED
 from spyre_mlir.scalars import pass_scalars
@@ -34,6 +35,9 @@ class PlanMemory(
     pool_limit: int = option(0, help="largest pool, in bytes; 0: no limit")
     pool_bytes = statistic("bytes of the pools")
     copies = statistic("copies inserted")
+
+    def __post_init__(self) -> None:
+        check_range(self, "pool_limit", least=0)
 
     def run(self, op: ir.Operation) -> None:
         for function in op.regions[0].blocks[0].operations:

@@ -12,6 +12,7 @@ from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.operations import carrier, kernel_of, walk
+from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.plan_attributes import read_plan, write_plan
 from spyre_mlir.properties import LAYOUTS
@@ -48,6 +49,10 @@ class PlanSpanOverflow(
         False, help="whether a reader that cannot share a loop reads a full-size intermediate"
     )
     planned = statistic("operations planned")
+
+    def __post_init__(self) -> None:
+        for field in ("span_limit", "count_cap", "max_dims"):
+            check_range(self, field, least=1)
 
     def run(self, op: ir.Operation) -> None:
         options = Options(

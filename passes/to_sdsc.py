@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spyre_mlir.passes.assign_layouts import AssignLayouts
+from spyre_mlir.passes.check_program import CheckProgram
 from spyre_mlir.passes.decompose_operations import DecomposeOperations
 from spyre_mlir.passes.divide_work import DivideWork
 from spyre_mlir.passes.lower_to_sdscbundle import LowerToSdscbundle
@@ -15,6 +16,7 @@ from spyre_mlir.passes.plan_span_overflow import PlanSpanOverflow
 from spyre_mlir.passes.tile import Tile
 
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, Pipeline, option
 
 
@@ -28,8 +30,13 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
     span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
     plan: bool = option(True, help="whether operations that reach too far are tiled")
 
+    def __post_init__(self) -> None:
+        check_range(self, "cores", least=1, most=CORES)
+        check_range(self, "span_limit", least=1)
+
     def passes(self) -> Iterable[Pass]:
         return (
+            CheckProgram(),
             DecomposeOperations(),
             AssignLayouts(),
             PlanSpanOverflow(enabled=self.plan, span_limit=self.span_limit),

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spyre_mlir import ir, passmanager
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.scalars import constants_of
 from spyre_mlir.sdsc import model
 from spyre_mlir.sdsc.write import CONSTANTS_FILE, files, write
-from spyre_mlir.sdsc_attributes import read_bundle
+from spyre_mlir.sdsc_attributes import FUNCTION, read_bundle
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +46,22 @@ class Bundle:
 
 
 def compile(
-    program: str | os.PathLike[str] | ir.Module,
+    program: str | bytes | os.PathLike[str] | ir.Module,
     *,
     cores: int = CORES,
     span_limit: int = SPAN_LIMIT_BYTES,
     plan: bool = True,
 ) -> Bundle:
-    """Compiles a module, the text of one (str) or a file (a path object), through the pipeline `spyre-to-sdsc`.
+    """Compiles a module, the text (or bytecode) of one, or a file (a path object), by the pipeline `spyre-to-sdsc`.
 
     `cores` to divide over; `span_limit` in bytes; `plan`: whether operations that reach too far are tiled. A module
     given is not changed. Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused,
-    OSError if the file cannot be read."""
+    Refusal SPY095 if it computes nothing, ValueError for an option out of range, OSError if the file cannot be read."""
     if isinstance(program, ir.Module):
         with program.context:
             return _compile(program.operation.clone(), cores, span_limit, plan)
     with ir.Context():
-        if isinstance(program, str):
+        if isinstance(program, (str, bytes)):
             module = ir.Module.parse(program)
         else:
             open(program, "rb").close()  # says why it cannot be read, where MLIR would not
@@ -75,6 +76,10 @@ def _compile(module: ir.Operation, cores: int, span_limit: int, plan: bool) -> B
     )
     passmanager.run(passmanager.parse(pipeline), module)
     functions = [op for op in module.regions[0].blocks[0] if op.operation.name == "func.func"]
+    if not any(ir.StringAttr(f.attributes["sym_name"]).value == FUNCTION for f in functions):
+        raise Refusal(
+            "SPY095", "there is nothing to compile: no function of the module computes anything"
+        )
     constants = {
         number: value.value
         for function in functions

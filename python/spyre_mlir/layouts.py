@@ -110,7 +110,12 @@ def device_layout(
             step = reached[dim] * stick if dim in reached else strides[dim]
             reached[dim] = step
             steps.append(step)
-    return Layout(tuple(reversed(sizes)), tuple(reversed(steps)), None, arrangement)
+    layout = Layout(tuple(reversed(sizes)), tuple(reversed(steps)), None, arrangement)
+    if layout.bytes >= 2**63 or any(step >= 2**63 for step in steps):
+        raise Refusal(
+            "SPY027", f"a tensor of {'x'.join(map(str, shape))} elements takes 2^63 bytes or more"
+        )
+    return layout
 
 
 def _check(
@@ -129,7 +134,8 @@ def _check(
     elif not rank and order:
         wrong = "a tensor of rank 0 has no dim order"
     if wrong is not None:
-        raise Refusal("SPY027", wrong, notes=(f"the element types are {', '.join(ELEMENTS)}",))
+        types = f"the element types are {', '.join(ELEMENTS)}"
+        raise Refusal("SPY027", wrong, notes=() if element in ELEMENTS else (types,))
 
 
 def stick_dim(layout: Layout, strides: Sequence[int]) -> int | None:

@@ -27,6 +27,14 @@ def option(default: T, *, help: str) -> T:
     return field
 
 
+def check_range(owner: object, field: str, *, least: int, most: int = 2**63 - 1) -> None:
+    """Raises ValueError if the integer option `field` of a pass lies outside its range; for `__post_init__`."""
+    value = getattr(owner, field)
+    if not least <= value <= most:
+        bounds = f"at least {least}" if most == 2**63 - 1 else f"from {least} to {most}"
+        raise ValueError(f"option '{field.replace('_', '-')}' is {value}; it must be {bounds}")
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One field of a pass class: its schema, and the way between its value and texts."""

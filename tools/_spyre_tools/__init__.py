@@ -17,15 +17,33 @@ def bar_numpy() -> None:
     sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
 
 
+def open_streams() -> None:
+    """Gives the process the standard streams that its caller closed: else the next file takes their numbers."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+            setattr(sys, name, open(number, mode))  # noqa: SIM115
+
+
 def leave(code: int) -> NoReturn:
-    """Ends the process at once: taking MLIR's libraries down in order buys nothing."""
-    sys.stdout.flush()
+    """Ends the process at once: taking MLIR's libraries down in order buys nothing.
+
+    What is still to be written and cannot be (a full disk, a closed pipe) makes the code 1."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: standard output: {error.strerror}", file=sys.stderr)
+        code = code or 1
     sys.stderr.flush()
     os._exit(code)
 
 
 def opt() -> NoReturn:
     """`spyre-opt`: what `mlir-opt` does, with our dialects and the passes written in Python."""
+    open_streams()
     bar_numpy()
     from _spyre_tools import optimizer
 
@@ -46,6 +64,7 @@ def lsp() -> NoReturn:
 
 def spyre() -> NoReturn:
     """`spyre COMMAND`: see `_spyre_tools.front_door`."""
+    open_streams()
     from _spyre_tools import front_door
 
     leave(front_door.main(sys.argv[1:]))

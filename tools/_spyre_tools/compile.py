@@ -34,10 +34,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return number
+    if not text.isdecimal() or not 1 <= int(text) < 2**63:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return int(text)
 
 
 def planning(option: bool | None) -> bool:
@@ -52,7 +51,7 @@ def execute(options: argparse.Namespace) -> int:
     from spyre_mlir.compiler import compile
     from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 
-    program = sys.stdin.read() if options.file == "-" else Path(options.file)
+    program = sys.stdin.buffer.read() if options.file == "-" else Path(options.file)
     bundle = compile(
         program,
         cores=options.cores,

@@ -90,8 +90,9 @@ def explain(error: BaseException) -> dict[str, Any]:
     elif hasattr(error, "error_diagnostics"):  # ir.MLIRError, which is not loaded for every command
         lines = [line for info in error.error_diagnostics for line in _lines(info)]
         message, notes = (lines[0], lines[1:]) if lines else (str(error), [])
-    elif isinstance(error, OSError) and error.filename is not None:
-        message = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, OSError) and error.strerror:
+        place = "" if error.filename is None else f"{os.fspath(error.filename)}: "
+        message = place + error.strerror
     elif isinstance(error, KeyboardInterrupt):
         message = "interrupted"
     elif isinstance(error, ValueError):

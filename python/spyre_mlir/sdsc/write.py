@@ -7,6 +7,7 @@ fault of the compiler.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pathlib
@@ -60,10 +61,16 @@ def write(
     if problems:
         raise _unsound(problems)
     texts = {**files(bundle), **(extra or {})}
+    if not os.fspath(folder):
+        raise ValueError("the folder of the bundle has no name")
     target = pathlib.Path(folder).absolute()
     _may_hold(target, set(texts), replace=replace)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = pathlib.Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        scratch = pathlib.Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:  # speaks of a folder that the caller does not know
+        why = errno.ENOTDIR if isinstance(error, FileExistsError) else error.errno or errno.EIO
+        raise OSError(why, os.strerror(why), str(target)) from None
     try:
         complete = scratch / "new"
         complete.mkdir()
