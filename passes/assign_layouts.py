@@ -10,11 +10,11 @@ from spyre_mlir import encodings, ir
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import Layout, device_layout
-from spyre_mlir.operations import meaning
+from spyre_mlir.operations import layout_of, meaning
+from spyre_mlir.padding import padded, rounded_up, trimmed
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
-from spyre_mlir.sticks import Sticks, sticks, view_layout, with_stick
-from spyre_mlir.tensors import TensorType
+from spyre_mlir.sticks import Sticks, stick_of, sticks, view_layout, with_stick
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ class _Assigner:
         for region in op.regions:
             for block in region.blocks:
                 self.block(block)
+        if op.name == "func.return":
+            self._returned(op, made)
         row = meaning(op)
         if row is None or not op.results:
             for result in op.results:
@@ -90,6 +92,46 @@ class _Assigner:
         self.block(body)
         for result, value in zip(op.results, initial, strict=True):
             result.set_type(value.type)
+
+    def _turned(
+        self, value: ir.Value, dim: int, made: dict[tuple[ir.Value, int], ir.Value]
+    ) -> ir.Value:
+        """The value in a buffer with `dim` on the stick. Sticks are turned as a whole: both dims are read and written
+        in whole sticks, in buffers that have them."""
+        tensor = encodings.read(value.type)
+        lanes = layout_of(tensor).elements_per_stick
+        turned = (dim, stick_of(value))
+        whole = tuple(
+            rounded_up(extent, lanes) if d in turned else extent
+            for d, extent in enumerate(tensor.shape)
+        )
+        if whole != tensor.shape:
+            value = padded(value, whole)
+            self._assign(value.owner.operands[1], None)
+            self._operation(value.owner, made)
+        result = replace(encodings.read(value.type), window=False, pad=None)
+        result = replace(result, layout=with_stick(whole, tensor.element, dim))
+        found: ir.Value = spyre.RestickifyOp(encodings.write(result), value).result
+        if whole != tensor.shape:
+            found = trimmed(found, tensor.shape)
+            self._operation(found.owner, made)
+        return found
+
+    def _returned(self, end: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> None:
+        """A result is a buffer of its own, not a piece of another one."""
+        for number, value in enumerate(end.operands):
+            if not isinstance(value.type, ir.RankedTensorType) or not isinstance(
+                value, ir.OpResult
+            ):
+                continue
+            tensor = encodings.read(value.type)
+            row = meaning(value.owner)
+            if tensor.window and row is not None and row.tiling == "view":
+                plain = encodings.write(replace(tensor, layout=None, window=False))
+                with ir.InsertionPoint(end), end.location:
+                    copy = spyre.IdentityOp(plain, value)
+                self._operation(copy.operation, made)
+                end.operands[number] = copy.result
 
     def _results(self, op: ir.Operation, wanted: Sticks) -> None:
         for result, stick in zip(op.results, wanted.results, strict=True):
@@ -139,18 +181,11 @@ class _Assigner:
             self._assign_view(new)
             found = new.results[0]
         else:
-            tensor = encodings.read(value.type)
-            turned = _turned(tensor, dim)
             with ir.InsertionPoint(user), user.location:
-                found = spyre.RestickifyOp(encodings.write(turned), value).result
+                found = self._turned(value, dim, made)
             self.restickified += 1
         made[value, dim] = found
         return found
-
-
-def _turned(tensor: TensorType, dim: int) -> TensorType:
-    layout = with_stick(tensor.shape, tensor.element, dim)
-    return replace(tensor, layout=layout, window=False, pad=None)
 
 
 def _fill_in_place(op: ir.Operation, previous: ir.Operation | None) -> None:

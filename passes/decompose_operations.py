@@ -11,6 +11,7 @@ from spyre_mlir.builders import build
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.operations import attributes, computed_results, meaning, walk
+from spyre_mlir.padding import empty, rounded_up
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.tensors import TensorType
 
@@ -25,8 +26,9 @@ class DecomposeOperations(
     """Replace operations that the device computes in several steps.
 
     Sums and differences of three operands become two operations, a product that accumulates a product and a sum, a
-    concatenation one copy per operand into one buffer, a scan one operation for each result, filled padding a copy over the filled buffer. Where the reduced
-    dim of a product ends within a stick, the second factor is copied into a buffer that has zeros behind it."""
+    concatenation one copy per operand into one buffer, a scan one operation for each result, filled padding a copy over
+    the filled buffer. Where the reduced dim of a product ends within a stick, the second factor is copied into a buffer
+    that has zeros behind it."""
 
     decomposed = statistic("operations decomposed")
 
@@ -80,8 +82,13 @@ def _two_steps(op: ir.Operation) -> ir.Value[ir.Type]:
 def _product_and_sum(op: ir.Operation) -> ir.Value[ir.Type]:
     accumulator, lhs, rhs = op.operands
     product = build("batch_matmul", lhs, rhs)
-    _whole_sticks(product.owner)
+    with ir.InsertionPoint(product.owner):
+        _whole_sticks(product.owner)
     return build("add", accumulator, product)
+
+
+def _lanes(tensor: TensorType) -> int:
+    return device_layout((), tensor.element).elements_per_stick
 
 
 def _select(op: ir.Operation) -> ir.Value[ir.Type]:
@@ -92,7 +99,7 @@ def _concat(op: ir.Operation) -> ir.Value[ir.Type]:
     row = meaning(op)
     assert row is not None
     dim, at = attributes(op, row)["dim"], 0
-    whole = _empty(encodings.read(op.results[0].type))
+    whole = empty(encodings.read(op.results[0].type))
     for part in op.operands:
         offsets = [0] * len(part.type.shape)
         offsets[dim] = at
@@ -122,12 +129,6 @@ REWRITES: dict[str, Rewrite] = {
 """Operation -> what takes its place, built at the insertion point."""
 
 
-def _empty(tensor: TensorType) -> ir.Value[ir.Type]:
-    from spyre_mlir.dialects import spyre
-
-    return spyre.EmptyOp(encodings.write(replace(tensor, pad=None))).result
-
-
 def _full(tensor: TensorType, value: float) -> ir.Value[ir.Type]:
     from mlir.dialects import arith
 
@@ -154,12 +155,12 @@ def _extreme(pad: str, element: str) -> float:
 def _whole_sticks(op: ir.Operation) -> bool:
     """Lets a product read its second factor from a buffer with whole sticks along the reduced dim."""
     rhs = encodings.read(op.operands[1].type)
-    lanes = device_layout((), rhs.element).elements_per_stick
+    lanes = _lanes(rhs)
     *batch, k, n = rhs.shape
-    whole = -(-k // lanes) * lanes
+    whole = rounded_up(k, lanes)
     if k == whole or rhs.valid_shape is not None or rhs.layout is not None:
         return False
-    buffer = _empty(TensorType((*batch, whole, n), rhs.element))
+    buffer = empty(TensorType((*batch, whole, n), rhs.element))
     zeros = _full(TensorType((*batch, lanes, n), rhs.element), 0.0)
     rank = len(rhs.shape)
     behind = [0] * rank

@@ -8,10 +8,11 @@ from dataclasses import replace
 from math import prod
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.accesses import Access, device_coordinates
+from spyre_mlir.accesses import Access, device_coordinates, stick_symbols
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Kernel
+from spyre_mlir.layouts import stick_dim
 from spyre_mlir.operations import (
     Storage,
     advances_of,
@@ -56,6 +57,7 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
             f"'{op.name}' has no access that an SDSC can state: {row.device.refusal or row.addresses}",
         )
     _check_sparse(op, kernel)
+    _check_whole_sticks(op, kernel)
     constants = _constants(op, row, kernel)
     places = list(_places(op, row))
     splits = op.attributes["spyre.division"].splits
@@ -136,12 +138,37 @@ def _check_sparse(op: ir.Operation, kernel: Kernel) -> None:
             )
 
 
+def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
+    """A device function writes whole sticks, so what is inserted must not end within one that holds other data."""
+    for result, access in zip(op.results, kernel.writes, strict=True):
+        window = op.name == "spyre.insert_slice" or encodings.read(result.type).window
+        along = stick_dim(access.layout, access.strides)
+        if not window or along is None:
+            continue
+        owner = encodings.read(storage_of(result).owner.type)
+        held = (owner.valid_shape or owner.shape)[along]
+        held = held if isinstance(held, int) else owner.shape[along]
+        lanes = access.layout.elements_per_stick
+        written = [kernel.extents[s] for s in stick_symbols(access, kernel.extents)]
+        start = access.index.constant // access.strides[along] % owner.shape[along]
+        end = start + max(written, default=1)
+        if end % lanes and end < held:
+            raise Refusal(
+                "SPY099",
+                f"'{op.name}' writes elements {start} to {end} of dim {along}, whose sticks hold {lanes}; the last "
+                f"one also holds elements that stay, up to {held}",
+                remedy=f"write up to a multiple of {lanes}, or put another dim on the stick",
+            )
+
+
 def _moves(access: Access) -> tuple[str, ...]:
     return access.index.symbols() if access.layout.sparse else ()
 
 
 def _function(op: ir.Operation, row: Op, result: int) -> str:
     """The device function, without `nonstick`, which `form` adds where the operands say so."""
+    if row.tiling == "scan":
+        _check_positions(op, result)
     functions = dict(row.device.functions)
     for key in (*_keys(op, row, result), "*"):
         if key in functions:
@@ -156,6 +183,16 @@ def _function(op: ir.Operation, row: Op, result: int) -> str:
         f"the device has no function for '{op.name}' of {_elements(op)}",
         notes=(reason,) if reason else (),
     )
+
+
+def _check_positions(op: ir.Operation, result: int) -> None:
+    given, made = (str(v.type.element_type) for v in (op.operands[0], op.results[result]))
+    if given != made:
+        raise Refusal(
+            "SPY096",
+            f"the device has no function for '{op.name}' of {given} with positions in {made}",
+            remedy=f"take the positions in {given}, as the device writes them",
+        )
 
 
 def _elements(op: ir.Operation) -> str:

@@ -43,7 +43,10 @@ def in_place(op: ir.Operation) -> bool:
 
 
 def _lacks_division(op: ir.Operation) -> str | None:
-    return "no work division" if computes(op) and "spyre.division" not in op.attributes else None
+    row = meaning(op)
+    divided = row is None or row.domain is None or row.tiling == "none"
+    divided = divided or not computes(op) or "spyre.division" in op.attributes
+    return None if divided else "no work division"
 
 
 def _lacks_place(op: ir.Operation) -> str | None:

@@ -183,7 +183,8 @@ def _wanted(
         return count - 2, {first: count - 1, first + 1: count - 2}
     if row.rule == "moments":
         return None, {0: count - 1}
-    if row.tiling == "scan" or (row.tiling == "reduction" and row.device.function("stick") is None):
+    outside = row.tiling == "reduction" and row.device.function("stick") is None
+    if row.device.functions and (row.tiling == "scan" or outside):
         stick = have.get(0)
         if stick is None or domain.reduction[stick] or _scanned(domain, stick):
             free = [d for d in range(count) if not domain.reduction[d] and not _scanned(domain, d)]

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Copies of tensors into buffers with more cells, for functions that read or write whole sticks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spyre_mlir import encodings, ir
+from spyre_mlir.builders import build
+from spyre_mlir.dialects import spyre
+from spyre_mlir.tensors import TensorType
+
+
+def rounded_up(extent: int, unit: int) -> int:
+    """The next multiple of `unit`."""
+    return -(-extent // unit) * unit
+
+
+def empty(tensor: TensorType) -> ir.Value[ir.Type]:
+    """A buffer of a type, not yet written, at the current insertion point."""
+    plain = replace(tensor, layout=None, window=False, pad=None)
+    return spyre.EmptyOp(encodings.write(plain)).result
+
+
+def padded(value: ir.Value[ir.Type], shape: Sequence[int]) -> ir.Value[ir.Type]:
+    """A copy of a tensor at the start of a buffer of `shape`; what lies behind it holds no data."""
+    tensor = encodings.read(value.type)
+    valid = tensor.valid_shape or tensor.shape
+    buffer = empty(TensorType(tuple(shape), tensor.element, valid_shape=valid))
+    return build("insert_slice", value, buffer, static_offsets=[0] * len(shape))
+
+
+def trimmed(value: ir.Value[ir.Type], shape: Sequence[int]) -> ir.Value[ir.Type]:
+    """The first cells of a tensor, a window of `shape`."""
+    return build("slice", value, static_offsets=[0] * len(shape), shape=tuple(shape))
