@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from spyre_mlir import extents, ir
 from spyre_mlir.layouts import Layout
 from spyre_mlir.tensors import TensorType
@@ -28,8 +31,32 @@ def write_layout(layout: Layout) -> ir.LayoutAttr:
     )
 
 
+_known: dict[ir.Type, TensorType] | None = None
+"""What was read, while a pass runs: programs repeat their types. Not longer, for a type keeps its context alive."""
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Types read inside are read once."""
+    global _known
+    before, _known = _known, {} if _known is None else _known
+    try:
+        yield
+    finally:
+        _known = before
+
+
 def read(type: ir.Type) -> TensorType:
     """A ranked tensor type as a value. Raises TypeError for any other type or encoding."""
+    if _known is None:
+        return _read_type(type)
+    found = _known.get(type)
+    if found is None:
+        found = _known[type] = _read_type(type)
+    return found
+
+
+def _read_type(type: ir.Type) -> TensorType:
     if not isinstance(type, ir.RankedTensorType):
         raise TypeError(f"expected a ranked tensor, got {type}")
     shape, element = tuple(type.shape), str(type.element_type)

@@ -20,6 +20,7 @@ from spyre_mlir.operations import (
     computed_results,
     domain_of,
     indexed,
+    is_whole,
     kernel_of,
     layout_of,
     meaning,
@@ -92,14 +93,21 @@ def _places(op: ir.Operation, row: Op) -> Iterator[Hbm]:
     values = [*op.operands, *op.results]
     for value, index in zip(values, (*domain.operands, *domain.results), strict=True):
         if index is not None and isinstance(value.type, ir.RankedTensorType):
-            yield _place(storage_of(value, indexed(index, start, op)), op)
+            if is_whole(value):
+                yield _buffer(value)
+            else:
+                yield _place(storage_of(value, indexed(index, start, op)), op)
 
 
 def _place(storage: Storage, op: ir.Operation) -> Hbm:
     """Where a buffer begins, and how the access to it advances with the loops around `op`."""
-    owner, advances = storage.owner, advances_of(storage)
+    advances = advances_of(storage)
     if advances:
         advances = advances + (0,) * (_depth(op) - len(advances))
+    return _buffer(storage.owner, advances)
+
+
+def _buffer(owner: ir.Value, advances: tuple[int, ...] = ()) -> Hbm:
     if isinstance(owner, ir.BlockArgument):
         tensors = [a for a in owner.owner.arguments if isinstance(a.type, ir.RankedTensorType)]
         return Hbm(tensors.index(owner), 0, advances)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from spyre_mlir import encodings, ir
@@ -107,15 +108,15 @@ def _through(
 
 
 def indexed(
-    entries: tuple[Linear, ...], index: Sequence[Expression], op: ir.Operation
+    entries: tuple[Linear, ...], index: Sequence[Expression], op: ir.Operation | None = None
 ) -> tuple[Expression, ...]:
-    """The entries of an indexing map where the iteration dims have the values `index`."""
+    """The entries of an indexing map where the iteration dims have the values `index`; `op` has the offsets."""
     found = []
     for entry in entries:
         total = constant(entry.constant)
         for dim, coefficient in entry.terms:
             total = total + index[dim] * coefficient
-        if entry.offset is not None:
+        if entry.offset is not None and op is not None:
             given = [v for v in op.operands if not isinstance(v.type, ir.RankedTensorType)]
             total = total + index_of(given[entry.offset])
         found.append(total // entry.divisor if entry.divisor > 1 else total)
@@ -250,11 +251,24 @@ def domain_of(op: ir.Operation) -> Domain:
     """Iteration domain and indexing maps of an operation that has them, over its physical shapes."""
     row = meaning(op)
     assert row is not None and row.domain is not None
-    return row.domain(
-        [_shape(value) for value in op.operands],
-        [tuple(value.type.shape) for value in op.results],
-        attributes(op, row),
+    return _domain(
+        row.name,
+        tuple(_shape(value) for value in op.operands),
+        tuple(tuple(value.type.shape) for value in op.results),
+        tuple(attributes(op, row).items()),
     )
+
+
+@lru_cache(maxsize=1 << 12)
+def _domain(
+    name: str,
+    operands: tuple[tuple[int, ...] | None, ...],
+    results: tuple[tuple[int, ...], ...],
+    given: tuple[tuple[str, Any], ...],
+) -> Domain:
+    domain = OPS[name].domain
+    assert domain is not None
+    return domain(operands, results, dict(given))
 
 
 def _shape(value: ir.Value) -> tuple[int, ...] | None:
@@ -274,23 +288,83 @@ def kernel_of(op: ir.Operation) -> Kernel | None:
     row = meaning(op)
     if row is None or row.domain is None or row.tiling in ("view", "none"):
         return None
-    domain = domain_of(op)
-    operands = [_tensor(value) for value in op.operands]
-    results = [encodings.read(value.type) for value in op.results]
+    operands = tuple(_tensor(value) for value in op.operands)
+    results = tuple(encodings.read(value.type) for value in op.results)
+    values = (*op.operands, *op.results)
+    if all(is_whole(value) for value in values):
+        return _kernel_of_types(row.name, operands, results, tuple(attributes(op, row).items()))
+
+    def access(
+        number: int, label: str, index: tuple[Linear, ...], box: Mapping[str, int]
+    ) -> Access:
+        cells = indexed(index, [symbol(name) for name in box], op)
+        storage = storage_of(values[number], cells, box)
+        tensor = TensorType(storage.shape, str(values[number].type.element_type), storage.layout)
+        return _access(label, tensor, first_trip(storage.flat, box), number >= len(operands))
+
+    return _kernel(row, operands, results, domain_of(op), access)
+
+
+def is_whole(value: ir.Value) -> bool:
+    """Whether a value is a scalar or a buffer of its own: no view, no window, nothing that a loop carries."""
+    if isinstance(value.type, ir.IndexType):
+        return False
+    if isinstance(value, ir.BlockArgument):
+        inner = value.owner.owner.name == "scf.for"
+    else:
+        row = meaning(value.owner)
+        inner = value.owner.name == "scf.for"
+        seen = row is not None and row.tiling == "view" and bool(row.operands)
+        inner = inner or seen or (row is not None and row.rule == "write")
+    tensor = _tensor(value)
+    return not inner and not (tensor is not None and tensor.window)
+
+
+MakeAccess = Callable[[int, str, tuple[Linear, ...], Mapping[str, int]], Access]
+"""(number among operands, then results; label; indexing map; extents) -> access."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _kernel_of_types(
+    name: str,
+    operands: tuple[TensorType | None, ...],
+    results: tuple[TensorType, ...],
+    given: tuple[tuple[str, Any], ...],
+) -> Kernel:
+    """The kernel of an operation on buffers of their own: it follows from the types."""
+    row, tensors = OPS[name], (*operands, *results)
+
+    def access(
+        number: int, label: str, index: tuple[Linear, ...], box: Mapping[str, int]
+    ) -> Access:
+        tensor = tensors[number]
+        assert tensor is not None
+        cells = indexed(index, [symbol(name) for name in box])
+        flat = flat_index(cells, contiguous_strides(tensor.shape))
+        return _access(label, tensor, flat, number >= len(operands))
+
+    shapes = tuple(None if tensor is None else tensor.shape for tensor in operands)
+    domain = _domain(name, shapes, tuple(tensor.shape for tensor in results), given)
+    return _kernel(row, operands, results, domain, access)
+
+
+def _kernel(
+    row: Op,
+    operands: tuple[TensorType | None, ...],
+    results: tuple[TensorType, ...],
+    domain: Domain,
+    access: MakeAccess,
+) -> Kernel:
     extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
-    dims = [symbol(name) for name in extents]
-    found = []
-    names = [o.name for o in row.operands]
-    for number, (tensor, index) in enumerate(zip(operands, domain.operands, strict=True)):
-        if tensor is not None and index is not None:
-            label = names[min(number, len(names) - 1)]
-            cells = indexed(index, dims, op)
-            found.append(_access(label, op.operands[number], cells, extents, written=False))
-    for number, index in enumerate(domain.results):
-        if index is not None:
-            label = row.results[number].name
-            cells = indexed(index, dims, op)
-            found.append(_access(label, op.results[number], cells, extents, written=True))
+    names = [operand.name for operand in row.operands]
+    labels = [names[min(number, len(names) - 1)] for number in range(len(operands))]
+    labels += [result.name for result in row.results]
+    indices = (*domain.operands, *domain.results)
+    found = [
+        access(number, labels[number], index, extents)
+        for number, (tensor, index) in enumerate(zip((*operands, *results), indices, strict=True))
+        if tensor is not None and index is not None
+    ]
     return Kernel(row.name, row.family, _dims(domain, operands, results, found), tuple(found))
 
 
@@ -298,24 +372,16 @@ def _tensor(value: ir.Value) -> TensorType | None:
     return encodings.read(value.type) if isinstance(value.type, ir.RankedTensorType) else None
 
 
-def _access(
-    label: str,
-    value: ir.Value,
-    index: tuple[Expression, ...],
-    extents: Mapping[str, int],
-    *,
-    written: bool,
-) -> Access:
-    storage = storage_of(value, index, extents)
+def _access(label: str, buffer: TensorType, flat: Expression, written: bool) -> Access:
     return Access(
         label,
         label,
-        storage.layout,
-        str(value.type.element_type),
-        first_trip(storage.flat, extents),
+        layout_of(buffer),
+        buffer.element,
+        flat,
         written,
-        storage.shape,
-        contiguous_strides(storage.shape),
+        buffer.shape,
+        contiguous_strides(buffer.shape),
     )
 
 
@@ -344,8 +410,8 @@ def _returned(user: ir.Operation, operand: int) -> bool:
 
 def _dims(
     domain: Domain,
-    operands: list[TensorType | None],
-    results: list[TensorType],
+    operands: tuple[TensorType | None, ...],
+    results: tuple[TensorType, ...],
     found: list[Access],
 ) -> tuple[Dim, ...]:
     """The iteration dims, over the valid box; a symbolic extent counts with its physical size."""
@@ -371,7 +437,10 @@ def _dims(
 
 
 def _valid_extent(
-    number: int, domain: Domain, operands: list[TensorType | None], results: list[TensorType]
+    number: int,
+    domain: Domain,
+    operands: tuple[TensorType | None, ...],
+    results: tuple[TensorType, ...],
 ) -> Any:
     own = ((number, 1),)
     pairs = [

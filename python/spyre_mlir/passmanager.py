@@ -295,7 +295,11 @@ def apply(operation: Any, *passes: Pass | Pipeline | str) -> None:
 
 def run_pass(instance: Pass, operation: ir.Operation) -> bool:
     """Runs a pass object on an operation; False, with the error reported there, if it failed."""
-    with operation.context, operation.location:
+    from spyre_mlir.encodings import (
+        remembering,
+    )  # not before a pass of ours runs: it takes time to load
+
+    with operation.context, operation.location, remembering():
         try:
             for needed in instance.requires:
                 _check_property(instance, needed, operation)
