@@ -32,14 +32,12 @@ def in_place(op: ir.Operation) -> bool:
     """Whether an insertion has nothing to do: its source was computed where it belongs."""
     if op.name != "spyre.insert_slice":
         return False
-    encoding = op.operands[0].type.encoding
     source = op.operands[0]
-    return (
-        encoding is not None
-        and encoding.window
-        and isinstance(source, ir.OpResult)
-        and source.owner.name != "spyre.slice"
-    )
+    encoding = source.type.encoding
+    if encoding is None or not encoding.window or not isinstance(source, ir.OpResult):
+        return False
+    row = meaning(source.owner)
+    return row is None or row.tiling != "view"
 
 
 def _lacks_division(op: ir.Operation) -> str | None:
