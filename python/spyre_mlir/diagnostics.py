@@ -14,6 +14,11 @@ from typing import Any
 
 CODES: dict[str, str] = {
     # 001-019: dialect, symbols and function boundaries
+    "SPY011": "an argument or a result of a function whose encoding does not fit its shape",
+    "SPY012": "a symbol that is introduced twice",
+    "SPY013": "a result that is valid over a symbol which no caller knows",
+    "SPY014": "a call that passes another value for a symbol",
+    "SPY015": "a symbol that is used and not introduced",
     # 020-039: layouts and accesses
     "SPY020": "a device dim steps by no multiple of a host stride",
     "SPY021": "a loop bound or an offset is not a constant or an induction variable",
@@ -52,7 +57,9 @@ CODES: dict[str, str] = {
     "SPY082": "a region that is not provably narrower",
     "SPY084": "a product that is not provably inside its accumulator's region",
     "SPY085": "a concatenation with a hole",
+    "SPY086": "a partly valid tensor in an operation that has no rule",
     "SPY087": "two types of one value that do not meet",
+    "SPY088": "a type that is not what the rule of its operation gives",
     # 090-109: lowering
     "SPY090": "a stick or a device dim is not read as one symbol after another",
     "SPY091": "a boundary of a coordinate does not divide what it cuts",
