@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.diagnostics import refused_at
+from spyre_mlir.diagnostics import Note, Refusal, refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import retile
-from spyre_mlir.operations import domain_of, kernel_of, meaning, walk
+from spyre_mlir.operations import dims_of, domain_of, kernel_of, meaning, walk
 from spyre_mlir.optable import Domain, Linear
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.plan_attributes import read_plan
+from spyre_mlir.planning import PLAN, WRITE, shared_levels
 from spyre_mlir.properties import LAYOUTS, TILED
 from spyre_mlir.tensors import TensorType
 from spyre_mlir.tiling.hints import resolve
-from spyre_mlir.tiling.plans import TilePlan
-
-PLAN = "spyre.tile"
-WRITE = "spyre.insert_slice"
+from spyre_mlir.tiling.plans import Level, TilePlan
 
 
 @dataclass(frozen=True)
@@ -76,22 +74,27 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """One operation of a group: its domain, and the iteration dim of each level."""
+    """One operation of a group: its domain, the iteration dim of each level, and the levels that it does not share."""
 
     op: ir.Operation
     domain: Domain
     dims: tuple[int, ...]
+    inner: tuple[Level, ...] = ()
+
+
+_Body = Callable[[tuple[_Piece, ...], list[ir.Value]], list[ir.Value]]
+"""Makes what stands innermost: from the pieces of the levels around and what the loops carry, to what they carry on."""
 
 
 class _Group:
-    """Operations under one loop nest."""
+    """Operations under one loop nest: the outer levels that their plans share, and inside them the others of each."""
 
     def __init__(self, ops: Sequence[ir.Operation], read: encodings.Reader) -> None:
         self.read = read
         plans = [_plan(op) for op in ops]
-        self.plan = plans[0]
+        self.shared = plans[0].levels[: _shared(ops, plans)]
         self.members = [
-            _Member(op, domain_of(op), _dims(plan, domain_of(op)))
+            _Member(op, domain_of(op), _dims(plan, domain_of(op)), plan.levels[len(self.shared) :])
             for op, plan in zip(ops, plans, strict=True)
         ]
         inside = set(ops)
@@ -108,86 +111,168 @@ class _Group:
         last = self.members[-1].op
         with ir.InsertionPoint(last), last.location:
             carried = [_initial(result) for result in self.results]
-            carried = self._level(0, {}, carried)
+            carried = self._nest(self.shared, carried, self._body)
         for result, value in zip(self.results, carried, strict=True):
             result.replace_all_uses_with(value)
         for member in reversed(self.members):
             member.op.erase()
 
-    def _level(
-        self, number: int, pieces: Mapping[int, _Piece], carried: list[ir.Value]
+    def _nest(
+        self,
+        levels: Sequence[Level],
+        carried: list[ir.Value],
+        body: _Body,
+        pieces: tuple[_Piece, ...] = (),
     ) -> list[ir.Value]:
-        """Emits the levels from `number` on; `pieces` says what the levels around cover."""
-        if number == len(self.plan.levels):
-            return self._body(pieces, carried)
-        level = self.plan.levels[number]
+        """Loops over the levels, outer to inner; `pieces` says what those around cover."""
+        if not levels:
+            return body(pieces, carried)
+        level, *inner = levels
         full = level.count * level.size
         if level.count == 1:
-            carried = self._level(number + 1, {**pieces, number: _Piece(0, level.size)}, carried)
+            carried = self._nest(inner, carried, body, (*pieces, _Piece(0, level.size)))
         else:
-            carried = self._loop(number, full, level.size, pieces, carried)
+            carried = self._loop(level, inner, carried, body, pieces)
         if level.remainder:
             rest = _Piece(full, level.remainder)
-            carried = self._level(number + 1, {**pieces, number: rest}, carried)
+            carried = self._nest(inner, carried, body, (*pieces, rest))
         return carried
 
     def _loop(
         self,
-        number: int,
-        full: int,
-        size: int,
-        pieces: Mapping[int, _Piece],
+        level: Level,
+        levels: Sequence[Level],
         carried: list[ir.Value],
+        body: _Body,
+        pieces: tuple[_Piece, ...],
     ) -> list[ir.Value]:
         from mlir.dialects import arith, scf
 
-        index = ir.IndexType.get()
-        low, high, step = (arith.ConstantOp(index, value).result for value in (0, full, size))
+        index, full = ir.IndexType.get(), level.count * level.size
+        low, high, step = (arith.ConstantOp(index, value).result for value in (0, full, level.size))
         loop = scf.ForOp(low, high, step, carried)
         self.loops += 1
         with ir.InsertionPoint(loop.body):
-            piece = _Piece(loop.induction_variable, size)
-            inner = self._level(number + 1, {**pieces, number: piece}, list(loop.inner_iter_args))
+            piece = _Piece(loop.induction_variable, level.size)
+            inner = self._nest(levels, list(loop.inner_iter_args), body, (*pieces, piece))
             scf.YieldOp(inner)
         return list(loop.results)
 
-    def _body(self, pieces: Mapping[int, _Piece], carried: list[ir.Value]) -> list[ir.Value]:
+    def _body(self, pieces: tuple[_Piece, ...], carried: list[ir.Value]) -> list[ir.Value]:
         """One tile of every member."""
         made: dict[ir.Value, ir.Value] = {}
         state = dict(zip(self.results, carried, strict=True))
         for member in self.members:
-            cut = {dim: pieces[number] for number, dim in enumerate(member.dims)}
-            if member.op.name == WRITE:
-                written = member.op.results[0]
-                state[written] = made[written] = self._write(member, cut, made, state[written])
-                continue
-            operands = [
-                made.get(value, value) if value in made else _sliced(value, index, cut, self.read)
-                for value, index in zip(member.op.operands, member.domain.operands, strict=True)
-            ]
-            types = [
-                _tile_type(result, index, cut, self.read, outside=result in state)
-                for result, index in zip(member.op.results, member.domain.results, strict=True)
-            ]
-            tile = _clone(member.op, operands, types)
-            for result, index, new in zip(
-                member.op.results, member.domain.results, tile.results, strict=True
-            ):
-                made[result] = new
-                if result in state:
-                    state[result] = _insert(new, state[result], index, cut)
+            cut = dict(zip(member.dims, pieces, strict=False))
+            if member.inner:
+                self._inner(member, cut, made, state)
+            else:
+                self._tile(member, cut, cut, made, state)
         return [state[result] for result in self.results]
+
+    def _inner(
+        self,
+        member: _Member,
+        cut: Mapping[int, _Piece],
+        made: dict[ir.Value, ir.Value],
+        state: dict[ir.Value, ir.Value],
+    ) -> None:
+        """The levels that a member has for itself fill its tile of the shared ones."""
+        results = list(member.op.results)
+        indices = member.domain.results
+        own = member.dims[len(self.shared) :]
+        whole = [
+            state[result]
+            if result in state
+            else spyre.EmptyOp(_tile_type(result, index, cut, self.read, outside=False)).result
+            for result, index in zip(results, indices, strict=True)
+        ]
+
+        def body(pieces: tuple[_Piece, ...], carried: list[ir.Value]) -> list[ir.Value]:
+            inner = dict(zip(own, pieces, strict=True))
+            filled = dict(zip(results, carried, strict=True))
+            local = {r: v for r, v in filled.items() if r not in state}
+            outside = {r: v for r, v in filled.items() if r in state}
+            self._tile(member, {**cut, **inner}, inner, dict(made), outside, local)
+            return [{**outside, **local}[result] for result in results]
+
+        filled = self._nest(member.inner, whole, body)
+        for result, index, value in zip(results, indices, filled, strict=True):
+            if result in state:
+                state[result] = value
+                made[result] = _sliced(value, index, cut, self.read)
+            else:
+                made[result] = value
+
+    def _tile(
+        self,
+        member: _Member,
+        cut: Mapping[int, _Piece],
+        inner: Mapping[int, _Piece],
+        made: dict[ir.Value, ir.Value],
+        state: dict[ir.Value, ir.Value],
+        local: dict[ir.Value, ir.Value] | None = None,
+    ) -> None:
+        """One tile of one member. `cut` is where it lies in whole tensors, `inner` where in the tiles `made` around it;
+        it goes into the tensors of `state` that the loops carry, or the tiles of `local` that inner loops fill."""
+        if member.op.name == WRITE:
+            written = member.op.results[0]
+            state[written] = made[written] = self._write(member, cut, inner, made, state[written])
+            return
+        nested = local is not None
+        local = local or {}
+        operands = [
+            self._operand(value, index, cut, inner, made, nested)
+            for value, index in zip(member.op.operands, member.domain.operands, strict=True)
+        ]
+        types = [
+            _tile_type(result, index, cut, self.read, outside=result in state)
+            if result not in local
+            else self._part_type(local[result], index, inner)
+            for result, index in zip(member.op.results, member.domain.results, strict=True)
+        ]
+        tile = _clone(member.op, operands, types)
+        for result, index, new in zip(
+            member.op.results, member.domain.results, tile.results, strict=True
+        ):
+            made[result] = new
+            if result in state:
+                state[result] = _insert(new, state[result], index, cut)
+            elif result in local:
+                local[result] = _insert(new, local[result], index, inner)
+
+    def _operand(
+        self,
+        value: ir.Value,
+        index: tuple[Linear, ...] | None,
+        cut: Mapping[int, _Piece],
+        inner: Mapping[int, _Piece],
+        made: Mapping[ir.Value, ir.Value],
+        nested: bool,
+    ) -> ir.Value:
+        """What a tile reads: of a tile that was made in these loops, or of a whole tensor."""
+        if value not in made:
+            return _sliced(value, index, cut, self.read)
+        return _sliced(made[value], index, inner, self.read) if nested else made[value]
+
+    def _part_type(
+        self, whole: ir.Value, index: tuple[Linear, ...] | None, inner: Mapping[int, _Piece]
+    ) -> ir.Type:
+        assert index is not None, "a result of a tiled operation is indexed by its domain"
+        tensor = self.read(whole.type)
+        return encodings.write(_window(tensor, *_part(tensor.shape, index, inner)))
 
     def _write(
         self,
         member: _Member,
         cut: Mapping[int, _Piece],
+        inner: Mapping[int, _Piece],
         made: Mapping[ir.Value, ir.Value],
         into: ir.Value,
     ) -> ir.Value:
         """One tile of a write goes into the destination that the loops carry."""
         source, index = member.op.operands[0], member.domain.operands[0]
-        tile = made[source] if source in made else _sliced(source, index, cut, self.read)
+        tile = self._operand(source, index, cut, inner, made, bool(member.inner))
         begins = [_moved(begin, cut.get(dim)) for dim, begin in enumerate(_written_at(member.op))]
         static, dynamic = _offsets(begins)
         return spyre.InsertSliceOp(into.type, tile, into, dynamic, static).result
@@ -226,25 +311,28 @@ def _moved(begin: int | ir.Value, piece: _Piece | None) -> int | ir.Value:
     return arith.AddIOp(*parts).result
 
 
+def _shared(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int:
+    """How many levels operations under one group share. Refused (SPY045) where hints share none."""
+    shared = shared_levels(ops, plans)
+    if not shared:
+        raise Refusal(
+            "SPY045",
+            f"'{ops[-1].name}' is in the loops of group {plans[-1].group}, whose tiles are not its own",
+            notes=tuple(Note(f"'{op.name}' is in the group", op) for op in ops[:-1]),
+            remedy="give what does not share its loops a group number of its own",
+            place=ops[-1],
+        )
+    return shared
+
+
 def _plan(op: ir.Operation) -> TilePlan:
     plan = read_plan(op.attributes[PLAN])
     if plan.origin == "auto":
         return plan
     with refused_at(op):
-        return resolve(plan, op_dims(op))
-
-
-def op_dims(op: ir.Operation) -> tuple[tuple[str | None, int, bool], ...]:
-    """(name or None, extent, whether reduced) of each iteration dim; names stand in `spyre.dims`."""
-    kernel = kernel_of(op)
-    assert kernel is not None
-    names: list[str | None] = [None] * len(kernel.dims)
-    if "spyre.dims" in op.attributes:
-        for number, name in enumerate(ir.ArrayAttr(op.attributes["spyre.dims"])):
-            names[number] = name.value
-    return tuple(
-        (name, dim.extent, dim.reduction) for name, dim in zip(names, kernel.dims, strict=True)
-    )
+        kernel = kernel_of(op)
+        assert kernel is not None, "a hint stands at an operation that has a kernel"
+        return resolve(plan, dims_of(op, kernel))
 
 
 def _dims(plan: TilePlan, domain: Domain) -> tuple[int, ...]:

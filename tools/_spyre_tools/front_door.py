@@ -18,6 +18,7 @@ from typing import Any
 COMMANDS = {
     "compile": "compile a program into an SDSC bundle",
     "doctor": "say whether this installation works, and what is wrong with it",
+    "explain": "say why operations are tiled as they are",
     "run": "run a function with the reference interpreter",
     "specs": "turn an op spec list of the reference compiler into a bundle",
     "validate": "check a bundle folder, ours or not",
@@ -93,6 +94,10 @@ def explain(error: BaseException) -> dict[str, Any]:
     elif isinstance(error, OSError) and error.strerror:
         place = "" if error.filename is None else f"{os.fspath(error.filename)}: "
         message = place + error.strerror
+    elif isinstance(error, MemoryError):
+        message = f"not enough memory: {error}"
+    elif isinstance(error, RecursionError):
+        message = "the input nests too deep"
     elif isinstance(error, KeyboardInterrupt):
         message = "interrupted"
     elif isinstance(error, ValueError):
