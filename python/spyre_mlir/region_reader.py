@@ -68,7 +68,7 @@ def introduced_by_arguments(function: ir.Operation) -> list[Introduction]:
     for number, given in enumerate(ir.ArrayAttr(function.attributes["arg_attrs"])):
         held = ir.DictAttr(given)
         if EXTENT in held:
-            low, high = _range(held.get(RANGE))
+            low, high = _range(held, RANGE)
             name = ir.StringAttr(held[EXTENT]).value
             found.append(Introduction(name, number, low, high, function))
     return found
@@ -76,14 +76,15 @@ def introduced_by_arguments(function: ir.Operation) -> list[Introduction]:
 
 def introduced_by(op: ir.Operation) -> Introduction:
     """The symbol that an operation `spyre.extent` introduces."""
-    low, high = _range(op.attributes.get("range"))
+    low, high = _range(op.attributes, "range")
     return Introduction(ir.StringAttr(op.attributes["symbol"]).value, None, low, high, op)
 
 
-def _range(given: ir.Attribute | None) -> tuple[int | None, int | None]:
-    if given is None:
+def _range(held: Any, name: str) -> tuple[int | None, int | None]:
+    """The ends of a range attribute among others, None where there is none."""
+    if name not in held:
         return None, None
-    low, high = ir.DenseI64ArrayAttr(given)
+    low, high = ir.DenseI64ArrayAttr(held[name])
     return low, high
 
 
@@ -91,7 +92,8 @@ class RegionReader:
     """Reads one function, operation by operation in order.
 
     `facts` hold what is known where the reader stands: types of the function's arguments, declared ranges, and the
-    counters of the loops around, as hidden symbols. `declared` are the ranges of the arguments' symbols alone. `types` are the tensor types read so far."""
+    counters of the loops around, as hidden symbols. `declared` are the ranges of the arguments' symbols alone.
+    `types` are the tensor types read so far."""
 
     def __init__(self, function: ir.Operation) -> None:
         self.types: dict[ir.Type, TensorType] = {}
