@@ -16,6 +16,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -75,8 +76,16 @@ int spyreOptMain(int argc, char **argv, MlirDialectRegistry registry) {
   static llvm::cl::list<std::string> loadPasses(
       "load-passes", llvm::cl::value_desc("module"),
       llvm::cl::desc("Import a Python module and register the passes and pipelines it defines"));
-  return asMainReturnCode(
-      MlirOptMain(argc, argv, "The optimizer driver of spyre-mlir\n", *unwrap(registry)));
+  LogicalResult result =
+      MlirOptMain(argc, argv, "The optimizer driver of spyre-mlir\n", *unwrap(registry));
+  // The caller ends the process without destructors, which would say this.
+  llvm::outs().flush();
+  if (llvm::outs().has_error()) {
+    llvm::errs() << "error: standard output: " << llvm::outs().error().message() << "\n";
+    llvm::outs().clear_error();
+    return 1;
+  }
+  return asMainReturnCode(result);
 }
 
 int spyreLspMain(int argc, char **argv, MlirDialectRegistry registry) {

@@ -126,7 +126,7 @@ def read(text: str) -> SpecList:
     if text.lstrip()[:1] in ("{", "["):
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Refusal("SPY094", f"not JSON: {error}") from None
         return from_json(data)
     return _Print(text).read()

@@ -26,12 +26,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Reads, forms, and writes or prints."""
     from spyre_mlir import opspecs
+    from spyre_mlir.diagnostics import Refusal
     from spyre_mlir.sdsc.write import write
 
     if not options.output and not options.mlir:
         raise ValueError("say where to: -o DIR for a bundle, --mlir for the module")
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text()
-    bundle = opspecs.bundle(opspecs.read(text), k_fast=options.k_fast)
+    bundle = opspecs.bundle(opspecs.read(_text(options.file)), k_fast=options.k_fast)
+    if not any(bundle.operations()):
+        raise Refusal("SPY094", f"{options.file} holds no operation")
     if options.output:
         write(bundle, options.output, replace=options.replace)
     if options.mlir:
@@ -46,3 +48,11 @@ def execute(options: argparse.Namespace) -> int:
     else:
         print(f"{options.output}: {len(list(bundle.operations()))} operations")
     return 0
+
+
+def _text(file: str) -> str:
+    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: byte {error.start} is not UTF-8") from None

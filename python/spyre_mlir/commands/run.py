@@ -10,6 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,7 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
         else:
             symbols, arrays = random_inputs(function, seed=options.seed, symbols=symbols)
         outputs = execute(module, arrays, symbols=symbols, function=function.name)
-    files = _save(options.output, outputs) if options.output else [None] * len(outputs)
+    files = _save(options.output, outputs) if options.output is not None else [None] * len(outputs)
     return {
         "function": function.name,
         "symbols": symbols,
@@ -146,7 +147,7 @@ def _parse(file: str) -> Any:
     from spyre_mlir import ir
 
     if file == "-":
-        return ir.Module.parse(sys.stdin.read())
+        return ir.Module.parse(sys.stdin.buffer.read())
     # The bindings' own message for a file that cannot be read does not say why.
     with Path(file).open("rb"):
         return ir.Module.parseFile(file)
@@ -180,6 +181,8 @@ def _save(target: str, outputs: Sequence[Any]) -> list[str]:
     import numpy as np
 
     path = Path(target)
+    if not path.name:
+        raise ValueError(f"{target!r} is no name of a file")
     suffix = path.suffix or ".npy"
     several = len(outputs) > 1
     names = [
@@ -195,7 +198,8 @@ def _save(target: str, outputs: Sequence[Any]) -> list[str]:
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(name)) from None
         finally:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
     return [str(name) for name in names]
 
 

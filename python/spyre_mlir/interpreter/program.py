@@ -272,6 +272,14 @@ def _named(operation: ir.Operation) -> list[ir.NamedAttribute]:
 def read_function(operation: ir.Operation) -> Function:
     """A `func.func` with a body, as steps."""
     attributes = operation.attributes
+    blocks = len(operation.regions[0].blocks)
+    if blocks > 1:
+        raise Refusal(
+            "SPY136",
+            f"a function of {blocks} blocks is not known to the interpreter",
+            remedy="write loops and branches with scf",
+            place=operation.location,
+        )
     reader = _FunctionReader()
     body = reader.block(operation.regions[0].blocks[0])
     type = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
