@@ -10,7 +10,7 @@ from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.optable import Op
 from spyre_mlir.passmanager import Pass, statistic
-from spyre_mlir.prover import Facts, less_equal
+from spyre_mlir.prover import Facts, equal
 from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.regions.agreement import Part, Region, is_empty, unite
 from spyre_mlir.tensors import TensorType
@@ -60,13 +60,13 @@ def _lower(op: ir.Operation, row: Op, reader: RegionReader) -> None:
     parts = [
         Part(name.name, t.shape, t.valid) for name, t in zip(row.operands, tensors, strict=True)
     ]
-    unite(f"spyre.{row.name}", parts, result.shape, reader.facts)
+    union = unite(f"spyre.{row.name}", parts, result.shape, reader.facts)
     lifted = [_lifted(tensor, result.shape) for tensor in tensors]
-    inner = 1 if _contains(lifted[0], lifted[1], reader.facts) else 0
-    region, outer = lifted[inner], 1 - inner
+    outer = 0 if _equal(lifted[0], union, reader.facts) else 1
+    region = lifted[1 - outer]
     type = op.results[0].type
     with ir.InsertionPoint(op), op.location:
-        if _contains(region, lifted[outer], reader.facts):
+        if _equal(region, union, reader.facts):
             new = _made(binary, type, *op.operands)
         else:
             new = _made(copy, type, _whole(op.operands[outer], lifted[outer], result))
@@ -92,9 +92,8 @@ def _lifted(tensor: TensorType, shape: tuple[int, ...]) -> Region:
     return (*shape[:lead], *(size if held != size else extent for held, extent, size in own))
 
 
-def _contains(outer: Region, inner: Region, facts: Facts) -> bool:
-    below = (less_equal(b, a, facts).holds for a, b in zip(outer, inner, strict=True))
-    return all(below) or is_empty(inner, facts)
+def _equal(first: Region, second: Region, facts: Facts) -> bool:
+    return all(equal(a, b, facts).holds for a, b in zip(first, second, strict=True))
 
 
 def _whole(value: ir.Value, region: Region, result: TensorType) -> ir.Value:
