@@ -14,7 +14,7 @@ from spyre_mlir.operations import dims_of, domain_of, kernel_of, meaning, walk
 from spyre_mlir.optable import Domain, Linear
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.plan_attributes import read_plan
-from spyre_mlir.planning import PLAN, WRITE, shared_levels
+from spyre_mlir.planning import PLAN, WRITE, is_rearranged, shared_levels
 from spyre_mlir.properties import LAYOUTS, TILED
 from spyre_mlir.tensors import TensorType
 from spyre_mlir.tiling.hints import resolve
@@ -86,6 +86,53 @@ _Body = Callable[[tuple[_Piece, ...], list[ir.Value]], list[ir.Value]]
 """Makes what stands innermost: from the pieces of the levels around and what the loops carry, to what they carry on."""
 
 
+class _Views:
+    """The views of what a group makes that only rearrange dims: they are repeated inside the loops."""
+
+    def __init__(self, ops: Sequence[ir.Operation]) -> None:
+        self.members = set(ops)
+        self.found: dict[ir.Operation, bool] = {}
+        """View -> whether it is used outside the group."""
+        self.of: dict[ir.Operation, list[ir.Operation]] = {}
+        for op in ops:
+            known = len(self.found)
+            for result in op.results:
+                self.leaves(result)
+            self.of[op] = list(self.found)[known:]
+
+    def leaves(self, value: ir.Value) -> bool:
+        """Whether a value is used outside the group, by way of its views too."""
+        outside = False
+        for use in value.uses:
+            user = use.owner.operation
+            if user in self.members:
+                continue
+            if is_rearranged(user):
+                if user not in self.found:
+                    self.found[user] = self.leaves(user.results[0])
+                outside = outside or self.found[user]
+            else:
+                outside = True
+        return outside
+
+    def inside(self, value: ir.Value) -> ir.Operation | None:
+        """The view that a value is the result of, if it views what the group makes."""
+        source = value.owner if isinstance(value, ir.OpResult) else None
+        return source if source in self.found else None
+
+    def move_behind(self, last: ir.Operation) -> None:
+        """Views that are used outside go behind the loops."""
+        for view, leaves in self.found.items():  # views of views come first
+            if leaves:
+                view.move_after(last)
+
+    def erase_of(self, op: ir.Operation) -> None:
+        """Erases the views of an operation that nothing outside uses."""
+        for view in self.of[op]:
+            if not self.found[view]:
+                view.erase()
+
+
 class _Group:
     """Operations under one loop nest: the outer levels that their plans share, and inside them the others of each."""
 
@@ -97,12 +144,12 @@ class _Group:
             _Member(op, domain_of(op), _dims(plan, domain_of(op)), plan.levels[len(self.shared) :])
             for op, plan in zip(ops, plans, strict=True)
         ]
-        inside = set(ops)
+        self.views = _Views(ops)
         self.results = [
             result
             for op in ops
             for result in op.results
-            if op.name == WRITE or any(use.owner.operation not in inside for use in result.uses)
+            if op.name == WRITE or self.views.leaves(result)
         ]
         self.loops = 0
 
@@ -112,9 +159,11 @@ class _Group:
         with ir.InsertionPoint(last), last.location:
             carried = [_initial(result) for result in self.results]
             carried = self._nest(self.shared, carried, self._body)
+        self.views.move_behind(last)
         for result, value in zip(self.results, carried, strict=True):
             result.replace_all_uses_with(value)
         for member in reversed(self.members):
+            self.views.erase_of(member.op)
             member.op.erase()
 
     def _nest(
@@ -251,9 +300,37 @@ class _Group:
         nested: bool,
     ) -> ir.Value:
         """What a tile reads: of a tile that was made in these loops, or of a whole tensor."""
+        view = None if value in made else self.views.inside(value)
+        if view is not None:
+            return self._viewed(view, index, cut, inner, made, nested)
         if value not in made:
             return _sliced(value, index, cut, self.read)
         return _sliced(made[value], index, inner, self.read) if nested else made[value]
+
+    def _viewed(
+        self,
+        view: ir.Operation,
+        index: tuple[Linear, ...] | None,
+        cut: Mapping[int, _Piece],
+        inner: Mapping[int, _Piece],
+        made: Mapping[ir.Value, ir.Value],
+        nested: bool,
+    ) -> ir.Value:
+        """The same view of a tile of its operand."""
+        assert index is not None, "what is not indexed is in no loop with what makes it"
+        entries = domain_of(view).operands[0]
+        assert entries is not None, "a view in a group rearranges dims"
+        source = tuple(index[entry.terms[0][0]] for entry in entries)
+        tile = self._operand(view.operands[0], source, cut, inner, made, nested)
+        whole, part = self.read(view.results[0].type), self.read(tile.type)
+        dims = [entry.terms[0][0] for entry in entries]
+        shape = tuple(part.shape[dims.index(dim)] for dim in range(len(dims)))
+        layout = whole.layout
+        if layout is not None and not part.window:
+            layout = retile(layout, whole.shape, shape)
+        valid = _window(whole, shape, ()).valid_shape
+        type = replace(whole, shape=shape, layout=layout, window=part.window, valid_shape=valid)
+        return _clone(view, [tile], [encodings.write(type)]).results[0]
 
     def _part_type(
         self, whole: ir.Value, index: tuple[Linear, ...] | None, inner: Mapping[int, _Piece]

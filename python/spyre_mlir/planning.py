@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.kernels import Kernel
-from spyre_mlir.operations import PREFIX, domain_of, kernel_of, storage_of
+from spyre_mlir.operations import PREFIX, domain_of, kernel_of, meaning, storage_of
 from spyre_mlir.plan_attributes import read_plan
 from spyre_mlir.quasiaffine import ZERO, Expression, symbol
 from spyre_mlir.tiling import Options, TilePlan, plan_tiles
@@ -90,6 +90,19 @@ def _overwrites(use: ir.OpOperand) -> bool:
     return bool(use.owner.operation.name == WRITE) and use.operand_number == 1
 
 
+def is_rearranged(op: ir.Operation) -> bool:
+    """Whether an operation only says in which order the dims of its operand are seen: a tile of its
+    result is the same of a tile of its operand."""
+    row = meaning(op)
+    if row is None or row.domain is None or row.tiling != "view" or len(row.operands) != 1:
+        return False
+    entries = domain_of(op).operands[0]
+    plain = [(((dim, 1),), 1, 0) for dim in range(len(op.results[0].type.shape))]
+    return entries is not None and plain == sorted(
+        (entry.terms, entry.divisor, entry.constant) for entry in entries
+    )
+
+
 def shared_levels(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int:
     """How many outer levels the plans of one group have in common."""
     if len(ops) == 1:
@@ -117,8 +130,12 @@ class Members:
             if op is not None:
                 with refused_at(op):
                     member = self._member(op, plans and plans[position])
-            if op is not None and member is BARRIER and not self._reads_any(op, run):
-                continue  # it stands before the loop of a run as well as inside
+            if (
+                op is not None
+                and member is BARRIER
+                and (is_rearranged(op) or not self._reads_any(op, run))
+            ):
+                continue  # it may stand behind the loop of a run, or before it
             if member is BARRIER:
                 run.clear()
             elif member.result in run and plans is None:  # what is there is written over in place
