@@ -26,7 +26,9 @@ def ours(count: int) -> str:
             f"#spyre.tile_plan<origin = auto, group = {i}, levels = [parallel(1) 5 x 1639], "
             'reason = "bench">'
         )
-        lines.append(f"%{i + 1} = spyre.add %{i}, %0 {{spyre.tile = {plan}}} : ({LAID}, {LAID}) -> {LAID}")
+        lines.append(
+            f"%{i + 1} = spyre.add %{i}, %0 {{spyre.tile = {plan}}} : ({LAID}, {LAID}) -> {LAID}"
+        )
     body = "\n  ".join(lines)
     return f"func.func @f(%0: {LAID}) -> {LAID} {{\n  {body}\n  return %{count} : {LAID}\n}}"
 
@@ -36,7 +38,9 @@ def upstream(count: int) -> str:
     lines = []
     for i in range(count):
         lines.append(f"%e{i} = tensor.empty() : {TYPE}")
-        lines.append(f"%{i + 1} = linalg.add ins(%{i}, %0 : {TYPE}, {TYPE}) outs(%e{i} : {TYPE}) -> {TYPE}")
+        lines.append(
+            f"%{i + 1} = linalg.add ins(%{i}, %0 : {TYPE}, {TYPE}) outs(%e{i} : {TYPE}) -> {TYPE}"
+        )
     body = "\n  ".join(lines)
     script = """
 module attributes {transform.with_named_sequence} {
@@ -68,7 +72,9 @@ def main() -> int:
     runs = [(seconds(ours, mine, 1000), seconds(upstream, theirs, 1000)) for _ in range(3)]
     own, other = (statistics.median(times) * 1e3 for times in zip(*runs, strict=True))
     ratio = statistics.median(a / b for a, b in runs)
-    print(f"tiling, 1000 ops: {own:.0f} us per op, upstream {other:.0f} us, ratio {ratio:.2f} (limit {LIMIT:g})")
+    print(
+        f"tiling, 1000 ops: {own:.0f} us per op, upstream {other:.0f} us, ratio {ratio:.2f} (limit {LIMIT:g})"
+    )
     large = seconds(ours, mine, 10_000) * 1e2
     print(f"tiling, 10000 ops: {large:.0f} us per op, {large / own:.2f} times that at 1000")
     return int(ratio > LIMIT)

@@ -35,6 +35,7 @@ def run_lines(text: str) -> list[tuple[str, list[str]]]:
         command = line.split("|")[0].strip()
         if not command.startswith("spyre-opt ") or "--verify-diagnostics" in command:
             continue
+        command = command.removesuffix("2>&1")
         words = [word for word in shlex.split(command)[1:] if word not in DROPPED]
         options = [word for word in words if word.startswith("-")]
         inputs = [word for word in words if not word.startswith("-")]
