@@ -115,7 +115,7 @@ class _Views:
                 outside = True
         return outside
 
-    def inside(self, value: ir.Value) -> ir.Operation | None:
+    def inside(self, value: ir.Value) -> ir.Operation | ir.OpView | None:
         """The view that a value is the result of, if it views what the group makes."""
         source = value.owner if isinstance(value, ir.OpResult) else None
         return source if source in self.found else None

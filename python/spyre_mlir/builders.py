@@ -29,7 +29,7 @@ def build(name: str, *operands: ir.Value[Any], policy: str = "agree", **given: A
     `policy` is that of valid regions. KeyError for an unknown operation or attribute, RegionRefusal (SPY070 to SPY089)
     where regions do not agree, ir.MLIRError where the operation's constraints do not hold."""
     row = OPS[name]
-    shaped = {key: given.pop(key) for key in ("shape", "element") if key in given}
+    shaped: dict[str, Any] = {key: given.pop(key) for key in ("shape", "element") if key in given}
     values = row.attribute_values(given)
     types = regions.infer(
         name,

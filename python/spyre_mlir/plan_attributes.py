@@ -7,7 +7,7 @@ from spyre_mlir import ir
 from spyre_mlir.tiling.plans import Level, TilePlan
 
 
-def read_plan(attribute: ir.TilePlanAttr) -> TilePlan:
+def read_plan(attribute: ir.Attribute) -> TilePlan:
     """`#spyre.tile_plan` as a value."""
     levels = tuple(
         Level(level.kind, level.dim, level.count, level.size, level.remainder)

@@ -129,7 +129,7 @@ class Members:
             member = BARRIER
             if op is not None:
                 with refused_at(op):
-                    member = self._member(op, plans and plans[position])
+                    member = self._member(op, plans[position] if plans else None)
             if (
                 op is not None
                 and member is BARRIER

@@ -217,7 +217,7 @@ def _model(op: ir.Operation, row: Op) -> ir.Value | None:
     """The operand that a result lies as: the first one of its shape and width, a dense one before a sparse one."""
     result = encodings.read(op.results[0].type)
     lanes = device_layout((), result.element).elements_per_stick
-    own = []
+    own: list[ir.Value] = []
     for operand, value in zip(row.operands, op.operands, strict=False):
         if operand.role not in CHOOSES or not isinstance(value.type, ir.RankedTensorType):
             continue
