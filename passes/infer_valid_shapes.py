@@ -89,6 +89,7 @@ class _Body:
         self.inference = inference
         self.function = function
         self.reader = RegionReader(function)
+        self._written: dict[tuple[object, ...], ir.Type] = {}
 
     def run(self) -> None:
         for block in self.function.regions[0].blocks:
@@ -126,10 +127,15 @@ class _Body:
 
     def _retype(self, result: ir.Value, old: TensorType, new: TensorType) -> None:
         """Region and pad as derived; the layout is left to the pass that assigns it."""
-        if (old.valid_shape, old.pad) != (new.valid_shape, new.pad):
+        if (old.valid_shape, old.pad) == (new.valid_shape, new.pad):
+            return
+        key = (id(old), new.valid_shape, new.pad)  # the reader keeps `old`
+        type = self._written.get(key)
+        if type is None:
             wanted = replace(old, valid_shape=new.valid_shape, pad=new.pad)
-            result.set_type(encodings.write(wanted))
-            self.inference.changed += 1
+            type = self._written[key] = encodings.write(wanted)
+        result.set_type(type)
+        self.inference.changed += 1
 
     def _narrow(self, op: ir.Operation, row: Op, refusal: RegionRefusal) -> None:
         """Narrows the two operands of which a refusal speaks to what both of them hold along its dim."""

@@ -88,6 +88,14 @@ def _range(held: Any, name: str) -> tuple[int | None, int | None]:
     return low, high
 
 
+_BY_TYPES_ALONE = frozenset(
+    name
+    for name, row in OPS.items()
+    if not row.attributes and all(operand.kind != "index" for operand in row.operands)
+)
+"""Operations whose result types follow from the types of their operands alone: programs ask the same again and again."""
+
+
 class RegionReader:
     """Reads one function, operation by operation in order.
 
@@ -101,6 +109,7 @@ class RegionReader:
         self.introductions = introduced_by_arguments(function)
         self._extents: dict[ir.Value[Any], Extent] = {}
         self._rows: dict[str, Op | None] = {}
+        self._answers: dict[tuple[object, ...], tuple[TensorType, ...]] = {}
         self._loops = 0
         body = list(function.regions[0].blocks[0].arguments) if has_body(function) else []
         for introduction in self.introductions:
@@ -156,10 +165,18 @@ class RegionReader:
             tensor = known.get(type)
             operands.append(self._operand(value, type) if tensor is None else tensor)
         written = [self.read(result.type) for result in op.results]
-        given = attributes(op, row) if row.attributes else {}
-        derived = regions.infer(
-            row.name, operands, given, policy=policy, facts=self.facts, results=written
-        )
+        if row.name not in _BY_TYPES_ALONE:
+            given = attributes(op, row)
+            return written, regions.infer(
+                row.name, operands, given, policy=policy, facts=self.facts, results=written
+            )
+        # The types that were read live as long as the reader, so their ids name them.
+        question = (row.name, policy, self.facts, *map(id, operands), *map(id, written))
+        derived = self._answers.get(question)
+        if derived is None:
+            derived = self._answers[question] = regions.infer(
+                row.name, operands, policy=policy, facts=self.facts, results=written
+            )
         return written, derived
 
     def _operand(self, value: ir.Value[Any], type: ir.Type) -> TensorType | Extent | None:
