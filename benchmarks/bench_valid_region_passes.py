@@ -6,9 +6,10 @@ from __future__ import annotations
 import sys
 import time
 
-from spyre_mlir import ir
 from spyre_mlir.passes.infer_valid_shapes import InferValidShapes
 from spyre_mlir.passes.verify_valid_regions import VerifyValidRegions
+
+from spyre_mlir import ir
 
 STATIC_LIMIT, SYMBOLIC_LIMIT = 15.0, 60.0
 """Microseconds per operation, inferring and verifying together."""

@@ -93,7 +93,7 @@ _BY_TYPES_ALONE = frozenset(
     for name, row in OPS.items()
     if not row.attributes and all(operand.kind != "index" for operand in row.operands)
 )
-"""Operations whose result types follow from the types of their operands alone: programs ask the same again and again."""
+"""Operations whose result types follow from their operands' types alone: programs ask the same again and again."""
 
 
 class RegionReader:
