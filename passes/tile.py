@@ -91,14 +91,16 @@ class _Views:
 
     def __init__(self, ops: Sequence[ir.Operation]) -> None:
         self.members = set(ops)
-        self.found: dict[ir.Operation, bool] = {}
-        """View -> whether it is used outside the group."""
-        self.of: dict[ir.Operation, list[ir.Operation]] = {}
+        self.found: dict[ir.Value, bool] = {}
+        """Result of a view -> whether it is used outside the group."""
+        self.dead: list[list[ir.Operation]] = []
+        """Per operation: its views that nothing outside uses, users first."""
         for op in ops:
             known = len(self.found)
             for result in op.results:
                 self.leaves(result)
-            self.of[op] = list(self.found)[known:]
+            new = list(self.found.items())[known:]
+            self.dead.append([value.owner for value, leaves in new if not leaves])
 
     def leaves(self, value: ir.Value) -> bool:
         """Whether a value is used outside the group, by way of its views too."""
@@ -108,29 +110,27 @@ class _Views:
             if user in self.members:
                 continue
             if is_rearranged(user):
-                if user not in self.found:
-                    self.found[user] = self.leaves(user.results[0])
-                outside = outside or self.found[user]
+                view = user.results[0]
+                if view not in self.found:
+                    self.found[view] = self.leaves(view)
+                outside = outside or self.found[view]
             else:
                 outside = True
         return outside
 
-    def inside(self, value: ir.Value) -> ir.Operation | ir.OpView | None:
+    def inside(self, value: ir.Value) -> ir.Operation | None:
         """The view that a value is the result of, if it views what the group makes."""
-        source = value.owner if isinstance(value, ir.OpResult) else None
-        return source if source in self.found else None
+        return value.owner if value in self.found else None
 
     def move_behind(self, last: ir.Operation) -> None:
         """Views that are used outside go behind the loops."""
-        for view, leaves in self.found.items():  # views of views come first
-            if leaves:
-                view.move_after(last)
+        for view in [value.owner for value, leaves in self.found.items() if leaves]:
+            view.move_after(last)  # users come first, so they end up behind
 
-    def erase_of(self, op: ir.Operation) -> None:
+    def erase_of(self, member: int) -> None:
         """Erases the views of an operation that nothing outside uses."""
-        for view in self.of[op]:
-            if not self.found[view]:
-                view.erase()
+        for view in self.dead[member]:
+            view.erase()
 
 
 class _Group:
@@ -162,8 +162,8 @@ class _Group:
         self.views.move_behind(last)
         for result, value in zip(self.results, carried, strict=True):
             result.replace_all_uses_with(value)
-        for member in reversed(self.members):
-            self.views.erase_of(member.op)
+        for number, member in reversed(list(enumerate(self.members))):
+            self.views.erase_of(number)
             member.op.erase()
 
     def _nest(
