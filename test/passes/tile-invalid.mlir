@@ -22,3 +22,15 @@ func.func @cover(%x: tensor<20x64xf16>) {
   %0 = spyre.exp %x {spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [parallel(0) 4 x 4]>} : (tensor<20x64xf16>) -> tensor<20x64xf16>
   return
 }
+
+// -----
+
+// One group number for loops that have nothing in common.
+func.func @group(%x: tensor<20x64xf16>) -> tensor<20x64xf16> {
+  // expected-note @+1 {{'spyre.exp' is in the group}}
+  %0 = spyre.exp %x {spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [parallel(0) 4]>} : (tensor<20x64xf16>) -> tensor<20x64xf16>
+  // expected-error @+2 {{SPY045: 'spyre.neg' is in the loops of group 0, whose tiles are not its own}}
+  // expected-note @+1 {{remedy: give what does not share its loops a group number of its own}}
+  %1 = spyre.neg %0 {spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [parallel(0) 2]>} : (tensor<20x64xf16>) -> tensor<20x64xf16>
+  return %1 : tensor<20x64xf16>
+}
