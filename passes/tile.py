@@ -100,7 +100,7 @@ class _Views:
             for result in op.results:
                 self.leaves(result)
             new = list(self.found.items())[known:]
-            self.dead.append([value.owner for value, leaves in new if not leaves])
+            self.dead.append([value.owner.operation for value, leaves in new if not leaves])
 
     def leaves(self, value: ir.Value) -> bool:
         """Whether a value is used outside the group, by way of its views too."""
@@ -120,7 +120,7 @@ class _Views:
 
     def inside(self, value: ir.Value) -> ir.Operation | None:
         """The view that a value is the result of, if it views what the group makes."""
-        return value.owner if value in self.found else None
+        return value.owner.operation if value in self.found else None
 
     def move_behind(self, last: ir.Operation) -> None:
         """Views that are used outside go behind the loops."""
