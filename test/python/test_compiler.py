@@ -159,8 +159,7 @@ REFUSED = {
 reshape end within a stick, those of slice and insert_slice start where no loop says."""
 
 
-# Unions are lowered by a pass of their own: test/passes/lower-part-ops.mlir.
-@pytest.mark.parametrize("name", [name for name, op in OPS.items() if op.family != "part"])
+@pytest.mark.parametrize("name", OPS)
 def test_every_operation_compiles_or_says_why(name: str) -> None:
     text = OPS[name].example.function(name)
     if name in REFUSED:
