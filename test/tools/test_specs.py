@@ -31,7 +31,9 @@ def test_the_bundle_is_that_of_the_reference(name: str, tmp_path: Path) -> None:
 def test_the_module_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO((FOLDER / "op_specs.json").read_text()))
+    monkeypatch.setattr(
+        "sys.stdin", io.TextIOWrapper(io.BytesIO((FOLDER / "op_specs.json").read_bytes()))
+    )
     assert front_door.main(["specs", "-", "--mlir"]) == 0
     text = capsys.readouterr().out
     assert 'sdscbundle.sdsc @sdsc_1 "batchmatmul" on "pt"' in text
@@ -41,7 +43,7 @@ def test_the_module_is_printed(
 def test_what_goes_wrong_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("[3]"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[3]")))
     assert front_door.main(["specs", "-"]) == 1
     assert "say where to" in capsys.readouterr().err
     assert front_door.main(["specs", "-", "--mlir"]) == 1
