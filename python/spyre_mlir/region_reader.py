@@ -109,7 +109,7 @@ class RegionReader:
         self.introductions = introduced_by_arguments(function)
         self._extents: dict[ir.Value[Any], Extent] = {}
         self._rows: dict[str, Op | None] = {}
-        self._answers: dict[tuple[object, ...], tuple[TensorType, ...]] = {}
+        self._answers: dict[tuple[object, ...], tuple[tuple[TensorType, ...], Facts]] = {}
         self._loops = 0
         body = list(function.regions[0].blocks[0].arguments) if has_body(function) else []
         for introduction in self.introductions:
@@ -170,14 +170,14 @@ class RegionReader:
             return written, regions.infer(
                 row.name, operands, given, policy=policy, facts=self.facts, results=written
             )
-        # The types that were read live as long as the reader, so their ids name them.
-        question = (row.name, policy, self.facts, *map(id, operands), *map(id, written))
-        derived = self._answers.get(question)
-        if derived is None:
-            derived = self._answers[question] = regions.infer(
-                row.name, operands, policy=policy, facts=self.facts, results=written
-            )
-        return written, derived
+        # Types that were read live as long as the reader, and facts with their answers: ids name them.
+        facts = self.facts
+        question = (row.name, policy, id(facts), *map(id, operands), *map(id, written))
+        answer = self._answers.get(question)
+        if answer is None:
+            derived = regions.infer(row.name, operands, policy=policy, facts=facts, results=written)
+            answer = self._answers[question] = derived, facts
+        return written, answer[0]
 
     def _operand(self, value: ir.Value[Any], type: ir.Type) -> TensorType | Extent | None:
         if isinstance(type, ir.RankedTensorType):
