@@ -124,7 +124,8 @@ def _depth(op: ir.Operation) -> int:
 
 def _check_sparse(op: ir.Operation, kernel: Kernel) -> None:
     """What holds one value a stick cannot be read along the sticks of others."""
-    if kernel.family == "reduce":
+    sparse = [access for access in kernel.accesses if access.layout.sparse]
+    if kernel.family == "reduce" or not sparse:
         return
     extents = kernel.extents
     lanes = {
@@ -133,9 +134,9 @@ def _check_sparse(op: ir.Operation, kernel: Kernel) -> None:
         if not access.layout.sparse
         for symbol in device_coordinates(access, extents)[-1].symbols()
     }
-    for access in kernel.accesses:
-        along = [s for s in _moves(access) if s in lanes and extents[s] > 1]
-        if access.layout.sparse and along:
+    for access in sparse:
+        along = [s for s in access.index.symbols() if s in lanes and extents[s] > 1]
+        if along:
             what = "result" if access.written else "operand"
             raise Refusal(
                 "SPY098",
@@ -167,10 +168,6 @@ def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
                 f"one also holds elements that stay, up to {held}",
                 remedy=f"write up to a multiple of {lanes}, or put another dim on the stick",
             )
-
-
-def _moves(access: Access) -> tuple[str, ...]:
-    return access.index.symbols() if access.layout.sparse else ()
 
 
 def _function(op: ir.Operation, row: Op, result: int) -> str:
