@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.accesses import Access, device_coordinates, stick_symbols
+from spyre_mlir.accesses import device_coordinates, stick_symbols
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Kernel
