@@ -61,12 +61,18 @@ def compile(
         with program.context:
             return _compile(program.operation.clone(), cores, span_limit, plan)
     with ir.Context():
-        if isinstance(program, (str, bytes)):
-            module = ir.Module.parse(program)
-        else:
-            open(program, "rb").close()  # says why it cannot be read, where MLIR would not
-            module = ir.Module.parseFile(os.fspath(program))
+        module = read_program(program)
         return _compile(module.operation, cores, span_limit, plan)
+
+
+def read_program(program: str | bytes | os.PathLike[str]) -> ir.Module:
+    """The module of a text, bytecode or file, in the current context.
+
+    Raises ir.MLIRError if it is malformed, OSError if the file cannot be read."""
+    if isinstance(program, (str, bytes)):
+        return ir.Module.parse(program)
+    open(program, "rb").close()  # says why it cannot be read, where MLIR would not
+    return ir.Module.parseFile(os.fspath(program))
 
 
 def _compile(module: ir.Operation, cores: int, span_limit: int, plan: bool) -> Bundle:

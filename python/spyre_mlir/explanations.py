@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spyre_mlir import ir, passmanager
+from spyre_mlir.compiler import read_program
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.operations import PREFIX, dims_of, kernel_of, walk
 from spyre_mlir.plan_attributes import read_plan
@@ -45,9 +46,9 @@ class Explanation:
 
 
 def explain_program(
-    program: str | os.PathLike[str] | ir.Module, options: Options = DEFAULT
+    program: str | bytes | os.PathLike[str] | ir.Module, options: Options = DEFAULT
 ) -> Explanation:
-    """Explains the text of a module (str), a file (a path object) or a module, which is not changed.
+    """Explains the text (or bytecode) of a module, a file (a path object) or a module, which is not changed.
 
     Layouts are assigned first. Raises ir.MLIRError if the program is refused before it is planned,
     OSError if the file cannot be read; refusals of the planner stand in the reports."""
@@ -55,12 +56,7 @@ def explain_program(
         with program.context:
             return _explain(program.operation.clone(), options)
     with ir.Context():
-        if isinstance(program, str):
-            module = ir.Module.parse(program)
-        else:
-            open(program, "rb").close()  # says why it cannot be read, where MLIR would not
-            module = ir.Module.parseFile(os.fspath(program))
-        return _explain(module.operation, options)
+        return _explain(read_program(program).operation, options)
 
 
 def _explain(module: ir.Operation, options: Options) -> Explanation:

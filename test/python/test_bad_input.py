@@ -154,6 +154,11 @@ def message_of(captured: str) -> str:
     return captured
 
 
+def output(command: str, folder: Path) -> list[str | Path]:
+    """The words that say where to write, for a command that writes."""
+    return [] if command == "explain" else ["-o", folder / "out"]
+
+
 def spyre(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
     """Runs `spyre`, which must refuse; what it says."""
     code = front_door.main([str(word) for word in words])
@@ -162,14 +167,14 @@ def spyre(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-@pytest.mark.parametrize("command", ["compile", "run"])
+@pytest.mark.parametrize("command", ["compile", "run", "explain"])
 def test_malformed_files(
     name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, message = MALFORMED[name]
     file = tmp_path / "a.mlir"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
-    told = spyre(capsys, command, file, "-o", tmp_path / "out")
+    told = spyre(capsys, command, file, *output(command, tmp_path))
     assert message in told
     assert "a.mlir:" in told
     assert list(tmp_path.iterdir()) == [file]
@@ -292,13 +297,13 @@ def test_words_of_compile(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("command", ["compile", "run", "specs"])
+@pytest.mark.parametrize("command", ["compile", "run", "specs", "explain"])
 def test_files_that_cannot_be_read(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    missing, out = tmp_path / "missing", tmp_path / "out"
-    assert f"{missing}: No such file" in spyre(capsys, command, missing, "-o", out)
-    assert f"{tmp_path}: Is a directory" in spyre(capsys, command, tmp_path, "-o", out)
+    missing, out = tmp_path / "missing", output(command, tmp_path)
+    assert f"{missing}: No such file" in spyre(capsys, command, missing, *out)
+    assert f"{tmp_path}: Is a directory" in spyre(capsys, command, tmp_path, *out)
     assert not list(tmp_path.iterdir())
 
 
@@ -327,11 +332,12 @@ def test_standard_input_that_is_no_text(
 ) -> None:
     for command, message in (
         ("compile", "-:1:1"),
+        ("explain", "-:1:1"),
         ("run", "-:1:1"),
         ("specs", "byte 0 is not UTF-8"),
     ):
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\xff\xfe")))
-        assert message in spyre(capsys, command, "-", "-o", tmp_path / "out")
+        assert message in spyre(capsys, command, "-", *output(command, tmp_path))
     assert not list(tmp_path.iterdir())
 
 

@@ -37,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
     from spyre_mlir.hardware import SPAN_LIMIT_BYTES
     from spyre_mlir.tiling import Options
 
-    program = sys.stdin.buffer.read().decode() if options.file == "-" else Path(options.file)
+    program = sys.stdin.buffer.read() if options.file == "-" else Path(options.file)
     planner = Options(
         enabled=planning(options.plan),
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
