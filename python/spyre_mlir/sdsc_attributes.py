@@ -120,10 +120,7 @@ def read_sdsc(op: ir.Operation) -> Sdsc:
             Constant(name.value, format.value, bits.value)
             for name, format, bits in _optional(op, "constants")
         ),
-        tuple(
-            Mask(dim.value, valid.value, pad.value)
-            for dim, valid, pad in _optional(op, "mask")
-        ),
+        tuple(Mask(dim.value, valid.value, pad.value) for dim, valid, pad in _optional(op, "mask")),
     )
 
 
