@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from spyre_mlir import ir, passmanager
 from spyre_mlir.diagnostics import Refusal
@@ -51,18 +52,22 @@ def compile(
     cores: int = CORES,
     span_limit: int = SPAN_LIMIT_BYTES,
     plan: bool = True,
+    policy: Literal["agree", "intersect"] = "agree",
 ) -> Bundle:
     """Compiles a module, the text (or bytecode) of one, or a file (a path object), by the pipeline `spyre-to-sdsc`.
 
-    `cores` to divide over; `span_limit` in bytes; `plan`: whether operations that reach too far are tiled. A module
-    given is not changed. Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused,
+    `cores` to divide over; `span_limit` in bytes; `plan`: whether operations that reach too far are tiled;
+    `policy`: whether operands whose valid regions differ are refused or narrowed. A module given is not changed. Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused,
     Refusal SPY095 if it computes nothing, ValueError for an option out of range, OSError if the file cannot be read."""
+    options = (
+        f"cores={cores} span-limit={span_limit} plan={'true' if plan else 'false'} policy={policy}"
+    )
     if isinstance(program, ir.Module):
         with program.context:
-            return _compile(program.operation.clone(), cores, span_limit, plan)
+            return _compile(program.operation.clone(), options, span_limit)
     with ir.Context():
         module = read_program(program)
-        return _compile(module.operation, cores, span_limit, plan)
+        return _compile(module.operation, options, span_limit)
 
 
 def read_program(program: str | bytes | os.PathLike[str]) -> ir.Module:
@@ -75,11 +80,8 @@ def read_program(program: str | bytes | os.PathLike[str]) -> ir.Module:
     return ir.Module.parseFile(os.fspath(program))
 
 
-def _compile(module: ir.Operation, cores: int, span_limit: int, plan: bool) -> Bundle:
-    pipeline = (
-        f"builtin.module(spyre-to-sdsc{{cores={cores} span-limit={span_limit} "
-        f"plan={'true' if plan else 'false'}}})"
-    )
+def _compile(module: ir.Operation, options: str, span_limit: int) -> Bundle:
+    pipeline = f"builtin.module(spyre-to-sdsc{{{options}}})"
     passmanager.run(passmanager.parse(pipeline), module)
     functions = [op for op in module.regions[0].blocks[0] if op.operation.name == "func.func"]
     if not any(ir.StringAttr(f.attributes["sym_name"]).value == FUNCTION for f in functions):

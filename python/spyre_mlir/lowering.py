@@ -57,6 +57,7 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
             "SPY097",
             f"'{op.name}' has no access that an SDSC can state: {row.device.refusal or row.addresses}",
         )
+    _check_literal(op, row, kernel)
     _check_sparse(op, kernel)
     _check_whole_sticks(op, kernel)
     constants = _constants(op, row, kernel)
@@ -72,6 +73,20 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
         )
         for function, kept in zip(functions, _kept(numbers, row, kernel), strict=True)
     )
+
+
+def _check_literal(op: ir.Operation, row: Op, kernel: Kernel) -> None:
+    """Cells behind a symbolic extent are computed on as well, which nobody sees, unless they are combined with valid
+    ones or written over others."""
+    for dim in kernel.dims:
+        if dim.symbolic and (dim.reduction or row.rule == "write"):
+            why = "combines cells along" if dim.reduction else "writes cells along"
+            raise Refusal(
+                "SPY101",
+                f"'{op.name}' {why} iteration dim {dim.symbol}, whose extent is symbolic: the cells behind it, up to "
+                f"{dim.extent}, would take part",
+                remedy="fill them first with spyre.fillpad, or give the extent as a literal",
+            )
 
 
 def _kept(results: list[int], row: Op, kernel: Kernel) -> list[list[int]]:

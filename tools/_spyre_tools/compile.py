@@ -30,6 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="tile operations that reach too far (default: yes, unless the environment says no)",
     )
+    parser.add_argument(
+        "--policy",
+        choices=("agree", "intersect"),
+        default="agree",
+        help="refuse operands whose valid regions differ, or narrow them (default: agree)",
+    )
     parser.add_argument("--replace", action="store_true", help="overwrite a bundle that is there")
 
 
@@ -57,6 +63,7 @@ def execute(options: argparse.Namespace) -> int:
         cores=options.cores,
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
         plan=planning(options.plan),
+        policy=options.policy,
     )
     bundle.write(options.output, replace=options.replace)
     report: list[dict[str, Any]] = [
