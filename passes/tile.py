@@ -17,7 +17,7 @@ from spyre_mlir.plan_attributes import read_plan
 from spyre_mlir.planning import PLAN, WRITE, is_rearranged, shared_levels
 from spyre_mlir.properties import LAYOUTS, TILED
 from spyre_mlir.tensors import TensorType
-from spyre_mlir.tiling.hints import resolve
+from spyre_mlir.tiling.hints import check_levels, resolve
 from spyre_mlir.tiling.plans import Level, TilePlan
 
 
@@ -404,11 +404,13 @@ def _shared(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int:
 
 def _plan(op: ir.Operation) -> TilePlan:
     plan = read_plan(op.attributes[PLAN])
-    if plan.origin == "auto":
-        return plan
     with refused_at(op):
+        check_levels(plan)
+        if plan.origin == "auto":
+            return plan
         kernel = kernel_of(op)
-        assert kernel is not None, "a hint stands at an operation that has a kernel"
+        if kernel is None:
+            raise Refusal("SPY045", f"'{op.name}' computes nothing that a plan could divide")
         return resolve(plan, dims_of(op, kernel))
 
 

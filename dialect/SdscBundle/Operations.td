@@ -100,7 +100,7 @@ def SdscBundle_SdscOp : SdscBundle_Op<"sdsc", [Symbol, HasParent<"::mlir::Module
     addresses of every core.
 
     `labels` and `extents` (elements, whole sticks) are the iteration dims. `cut` says into how many slices cores cut a dim, as
-    alternating label and count, the slowest first. Each of `operands` is a dictionary:
+    alternating label and count, the fastest first. Each of `operands` is a dictionary:
 
     * `axes`: labels of the dims in memory, inner to outer; `standing`: those along which the operand has one place;
       `gaps`: elements behind the extent of each axis that belong to the buffer only;

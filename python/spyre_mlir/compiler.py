@@ -57,8 +57,10 @@ def compile(
     """Compiles a module, the text (or bytecode) of one, or a file (a path object), by the pipeline `spyre-to-sdsc`.
 
     `cores` to divide over; `span_limit` in bytes; `plan`: whether operations that reach too far are tiled;
-    `policy`: whether operands whose valid regions differ are refused or narrowed. A module given is not changed. Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused,
-    Refusal SPY095 if it computes nothing, ValueError for an option out of range, OSError if the file cannot be read."""
+    `policy`: whether operands whose valid regions differ are refused or narrowed. A module given is not changed.
+
+    Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused, Refusal SPY095 if it
+    computes nothing, ValueError for an option out of range, OSError if the file cannot be read."""
     options = (
         f"cores={cores} span-limit={span_limit} plan={'true' if plan else 'false'} policy={policy}"
     )

@@ -21,6 +21,19 @@ def resolve(plan: TilePlan, dims: Sequence[DimFact]) -> TilePlan:
     return replace(plan, levels=tuple(_level(level, dims) for level in plan.levels))
 
 
+def check_levels(plan: TilePlan) -> None:
+    """Refuses (SPY046) what tiling does not carry out: a reduction dim in several tiles, whose partial results would
+    have to be accumulated."""
+    for level in plan.levels:
+        if level.kind == "reduction" and level.tiles > 1:
+            raise Refusal(
+                "SPY046",
+                f"the plan divides reduction dim {level.dim} into {level.tiles} tiles; partial results are not "
+                "accumulated",
+                remedy="divide a parallel dim, or write the partial reductions and their sum out",
+            )
+
+
 def _level(level: Level, dims: Sequence[DimFact]) -> Level:
     wanted = level.kind == "reduction"
     own = [dim for dim in dims if dim[2] == wanted]
