@@ -16,11 +16,6 @@ class Spyre_Attr<string name, string attrMnemonic, list<Trait> traits = []>
   let mnemonic = attrMnemonic;
 }
 
-def Spyre_PadAttr : EnumAttr<Spyre_Dialect, Spyre_Pad, "pad">;
-def Spyre_PredicateAttr : EnumAttr<Spyre_Dialect, Spyre_Predicate, "predicate"> {
-  let assemblyFormat = "$value";
-}
-
 def Spyre_LayoutAttr : Spyre_Attr<"Layout", "layout"> {
   let summary = "how a tensor lies in device memory";
   let description = [{

@@ -35,8 +35,4 @@ def Spyre_LevelKind : Spyre_Enum<"LevelKind", "kind of the iteration dim that a 
 def Spyre_PlaceKind : Spyre_Enum<"PlaceKind", "memory that holds a value", [
     I32EnumAttrCase<"Argument", 0, "argument">, I32EnumAttrCase<"Pool", 1, "pool">]>;
 
-def Spyre_Predicate : Spyre_Enum<"Predicate", "comparison", [
-    I32EnumAttrCase<"Eq", 0, "eq">, I32EnumAttrCase<"Ne", 1, "ne">, I32EnumAttrCase<"Gt", 2, "gt">,
-    I32EnumAttrCase<"Ge", 3, "ge">, I32EnumAttrCase<"Lt", 4, "lt">, I32EnumAttrCase<"Le", 5, "le">]>;
-
 #endif // SPYRE_ENUMS_TD

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from spyre_mlir import encodings, ir, regions
-from spyre_mlir.optable import DYNAMIC, OPS, Op
+from spyre_mlir.optable import DYNAMIC, OPS
 
 Result = Any
 """An `ir.Value`, a tuple of them for several results, None for an operation without."""
@@ -75,11 +75,6 @@ def _attribute(kind: str, name: str, value: Any) -> ir.Attribute:
     return ir.StringAttr.get(value)
 
 
-def signature(name: str) -> Op:
-    """What an operation takes: its row of the operation table. KeyError for an unknown one."""
-    return OPS[name]
-
-
 def __getattr__(name: str) -> Callable[..., Result]:
     if name.rstrip("_") not in OPS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -87,4 +82,4 @@ def __getattr__(name: str) -> Callable[..., Result]:
 
 
 def __dir__() -> list[str]:
-    return sorted(["build", "signature", *OPS])
+    return sorted(["build", *OPS])

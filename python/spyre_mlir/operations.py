@@ -402,23 +402,6 @@ def first_trip(flat: Expression, extents: Mapping[str, int]) -> Expression:
     return flat.substitute(dict.fromkeys(others, 0)) if others else flat
 
 
-def is_boundary(value: ir.Value) -> bool:
-    """Whether a buffer belongs to the caller: an argument of the function, or what it returns."""
-    if isinstance(value, ir.BlockArgument):
-        return True
-    return any(_returned(use.owner.operation, use.operand_number) for use in value.uses)
-
-
-def _returned(user: ir.Operation, operand: int) -> bool:
-    if user.name == "func.return":
-        return True
-    if user.name == "scf.for" and operand >= 3:
-        return is_boundary(user.results[operand - 3])
-    if user.name == "spyre.insert_slice" and operand == 1:
-        return is_boundary(user.results[0])
-    return False
-
-
 def _dims(
     domain: Domain,
     operands: tuple[TensorType | None, ...],
