@@ -76,11 +76,12 @@ def storage_of(
     one use inserts it. Refused: SPY021 for offsets that are no induction variables."""
     shape = tuple(value.type.shape)
     index = (ZERO,) * len(shape) if index is None else index
+    first = value.owner.operation if isinstance(value, ir.OpResult) else None
     while True:
         source = value.owner if isinstance(value, ir.OpResult) else None
         row = None if source is None else meaning(source)
         if source is not None and row is not None and row.tiling == "view" and row.operands:
-            value, index = source.operands[0], _through(source, row, index, extents)
+            value, index = source.operands[0], _through(source, row, index, extents, first)
             continue
         if source is not None and encodings.read(value.type).window:
             uses = [use.owner for use in value.uses]
@@ -97,11 +98,16 @@ def storage_of(
 
 
 def _through(
-    view: ir.Operation, row: Op, index: tuple[Expression, ...], extents: Mapping[str, int]
+    view: ir.Operation,
+    row: Op,
+    index: tuple[Expression, ...],
+    extents: Mapping[str, int],
+    inner: ir.Operation | None,
 ) -> tuple[Expression, ...]:
-    """The index into the operand of a view from the one into its result."""
+    """The index into the operand of a view from the one into its result. `inner` stands in the loops whose trip
+    counters the index has."""
     if row.domain is None:
-        return _reshaped(view, index, extents)
+        return _reshaped(view, index, {**trip_counts(inner or view), **extents})
     entries = domain_of(view).operands[0]
     assert entries is not None
     return indexed(entries, index, view)
@@ -124,12 +130,11 @@ def indexed(
 
 
 def _reshaped(
-    view: ir.Operation, index: tuple[Expression, ...], extents: Mapping[str, int]
+    view: ir.Operation, index: tuple[Expression, ...], box: Mapping[str, int]
 ) -> tuple[Expression, ...]:
     """The index under the operand's shape of the cell at `index` under the result's."""
     source, result = (tuple(v.type.shape) for v in (view.operands[0], view.results[0]))
     rest = flat_index(index, contiguous_strides(result))
-    box = {**trip_counts(view), **extents}
     found = []
     for stride in contiguous_strides(source):
         digit, rest = divide(rest, stride, box)
