@@ -14,7 +14,7 @@ import mlir._mlir_libs
 config.name = "spyre-mlir"  # noqa: F821
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
 config.suffixes = [".mlir", ".py"]  # noqa: F821
-config.excludes = ["lit.cfg.py", "conftest.py", "python", "data", "Inputs"]  # noqa: F821
+config.excludes = ["lit.cfg.py", "conftest.py", "python", "data", "fuzz", "Inputs"]  # noqa: F821
 # What pytest runs is not lit's.
 for _, _, names in os.walk(os.path.join(os.path.dirname(__file__), "tools")):
     config.excludes += [name for name in names if name.startswith("test_")]  # noqa: F821

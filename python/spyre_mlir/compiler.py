@@ -61,15 +61,20 @@ def compile(
 
     Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused, Refusal SPY095 if it
     computes nothing, ValueError for an option out of range, OSError if the file cannot be read."""
-    options = (
-        f"cores={cores} span-limit={span_limit} plan={'true' if plan else 'false'} policy={policy}"
-    )
+    pipeline = pipeline_of(cores=cores, span_limit=span_limit, plan=plan, policy=policy)
     if isinstance(program, ir.Module):
         with program.context:
-            return _compile(program.operation.clone(), options, span_limit)
+            return _compile(program.operation.clone(), pipeline, span_limit)
     with ir.Context():
         module = read_program(program)
-        return _compile(module.operation, options, span_limit)
+        return _compile(module.operation, pipeline, span_limit)
+
+
+def pipeline_of(*, cores: int, span_limit: int, plan: bool, policy: str) -> str:
+    """The pipeline of `compile`, as text."""
+    planned = "true" if plan else "false"
+    options = f"cores={cores} span-limit={span_limit} plan={planned} policy={policy}"
+    return f"builtin.module(spyre-to-sdsc{{{options}}})"
 
 
 def read_program(program: str | bytes | os.PathLike[str]) -> ir.Module:
@@ -82,9 +87,13 @@ def read_program(program: str | bytes | os.PathLike[str]) -> ir.Module:
     return ir.Module.parseFile(os.fspath(program))
 
 
-def _compile(module: ir.Operation, options: str, span_limit: int) -> Bundle:
-    pipeline = f"builtin.module(spyre-to-sdsc{{{options}}})"
+def _compile(module: ir.Operation, pipeline: str, span_limit: int) -> Bundle:
     passmanager.run(passmanager.parse(pipeline), module)
+    return bundle_of(module, span_limit)
+
+
+def bundle_of(module: ir.Operation, span_limit: int = SPAN_LIMIT_BYTES) -> Bundle:
+    """The bundle of a module that the pipeline has compiled. Refusal SPY095 if nothing is computed."""
     functions = [op for op in module.regions[0].blocks[0] if op.operation.name == "func.func"]
     if not any(ir.StringAttr(f.attributes["sym_name"]).value == FUNCTION for f in functions):
         raise Refusal(

@@ -16,6 +16,7 @@ import sys
 from typing import Any
 
 COMMANDS = {
+    "check": "check that a program means the same at every stage of its compilation",
     "compile": "compile a program into an SDSC bundle",
     "doctor": "say whether this installation works, and what is wrong with it",
     "explain": "say why operations are tiled as they are",

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`check`: compiles a program and compares every stage of it with what the program means."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from spyre_mlir import ir
+from spyre_mlir.checking.inputs import Inputs, described, draw, shrink
+from spyre_mlir.checking.report import Fault, Report, StageReport
+from spyre_mlir.checking.stages import (
+    GIVEN,
+    INFERRED,
+    MATERIALIZED,
+    Compiled,
+    Options,
+    Stage,
+    compile_in_stages,
+)
+from spyre_mlir.compiler import read_program
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+from spyre_mlir.interpreter.cells import dtype_of
+from spyre_mlir.interpreter.execution import choose, execute
+from spyre_mlir.interpreter.program import Function, TensorKind, read_module
+from spyre_mlir.interpreter.validation import difference
+from spyre_mlir.scalars import constants_of
+
+Program = str | bytes | os.PathLike[str] | ir.Module
+Results = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """One stage that can be run: a program after a pass, or the bundle."""
+
+    name: str
+    level: str
+    run: Callable[[Inputs], Results]
+    changed: bool = True
+
+
+def check(
+    program: Program,
+    *,
+    seeds: int = 2,
+    cores: int = CORES,
+    span_limit: int = SPAN_LIMIT_BYTES,
+    plan: bool = True,
+    policy: Literal["agree", "intersect"] = "agree",
+) -> Report:
+    """Compiles a program as `spyre_mlir.compile` does and runs it on `seeds` inputs, as it is given
+    and after every pass, down to its bundle.
+
+    Integers and data that is only moved must be equal, floats equal within the tolerance of
+    `spyre_mlir.interpreter.validation`; only valid cells are compared. A program that is refused
+    raises what `compile` raises; one that means nothing on these inputs is "not run"."""
+    options = Options(cores, span_limit, plan, policy)
+    if isinstance(program, ir.Module):
+        with program.context:
+            return check_module(program.operation, options, seeds)
+    with ir.Context():
+        return check_module(read_program(program).operation, options, seeds)
+
+
+def check_module(module: ir.Operation, options: Options, seeds: int) -> Report:
+    """As `check`, of a module in the current context."""
+    compiled = compile_in_stages(module, options)
+    return compare(compiled, options, seeds)
+
+
+def compare(compiled: Compiled, options: Options, seeds: int) -> Report:
+    """Runs all stages of a compilation on the inputs of each seed, and compares."""
+    stages = [stage for stage in compiled.stages if _has_meaning(stage.module)]
+    start = _first(stages, options)
+    refusal: Refusal | None = None
+    for position in start:
+        function = choose(read_module(stages[position].module), None)
+        try:
+            inputs = draw(function, seed=0)
+            _tensor_runner(stages[position]).run(inputs)
+        except Refusal as error:
+            refusal = refusal or error
+            continue
+        return _compare(compiled, stages[position:], function, seeds)
+    name = choose(read_module(stages[0].module), None).name
+    return Report(name, seeds, (StageReport(GIVEN, "tensor", "not run", str(refusal)),))
+
+
+def _has_meaning(module: ir.Operation) -> bool:
+    """Whether the interpreter of tensors can run a module: it is no bundle yet."""
+    return not any(
+        op.operation.name.startswith("sdscbundle.") for op in _operations(module)
+    ) and any(op.operation.name == "func.func" for op in _operations(module))
+
+
+def _operations(module: ir.Operation) -> list[Any]:
+    found: list[Any] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(look)
+    return found
+
+
+def _first(stages: list[Stage], options: Options) -> list[int]:
+    """Where the meaning of the program may stand, the first place that runs counts.
+
+    Symbols that only types use have no value before they are arguments; under `intersect` regions
+    are narrowed by the pass that infers them."""
+    names = [stage.name for stage in stages]
+    narrowed = [names.index(INFERRED)] if INFERRED in names else []
+    if options.policy == "intersect":
+        return narrowed
+    return [0, *(i for i, name in enumerate(names) if name == MATERIALIZED), *narrowed]
+
+
+def _tensor_runner(stage: Stage) -> Runner:
+    functions = read_module(stage.module)
+    function = choose(functions, None)
+    known = {symbol.name for symbol in function.symbols}
+
+    added = _constants(stage.module, function)
+
+    def run(inputs: Inputs) -> Results:
+        symbols = {name: value for name, value in inputs.symbols.items() if name in known}
+        arrays = (*inputs.arrays, *added)
+        return execute(stage.module, arrays, symbols=symbols, function=function.name)
+
+    return Runner(stage.name, "tensor", run, stage.changed)
+
+
+def _constants(module: ir.Operation, function: Function) -> list[Any]:
+    """The arrays of the arguments that the compiler added for scalars, in order."""
+    (operation,) = [op for op in _operations(module) if is_function(op, function.name)]
+    tensors = [kind for kind in function.body.kinds if isinstance(kind, TensorKind)]
+    return [
+        np.array(value.value, dtype_of(tensors[number].element))
+        for number, value in sorted(constants_of(operation).items())
+    ]
+
+
+def is_function(op: ir.Operation, name: str) -> bool:
+    """Whether an operation is the function of that name."""
+    return op.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name
+
+
+def _compare(compiled: Compiled, stages: list[Stage], function: Function, seeds: int) -> Report:
+    reference, *others = [_tensor_runner(stage) for stage in stages]
+    others = [runner for runner in others if runner.changed]
+    skipped: dict[str, str] = {}
+    for seed in range(seeds):
+        try:
+            inputs = draw(function, seed=seed)
+            wanted = reference.run(inputs)
+        except Refusal as refusal:
+            skipped[reference.name] = f"seed {seed}: {refusal}"
+            continue
+        for runner in others:
+            detail = _difference(runner, inputs, wanted)
+            if detail is not None:
+                fault = _fault(reference, runner, function, inputs, seed, detail)
+                return _report(function, seeds, others, fault, skipped)
+    return _report(function, seeds, others, None, skipped)
+
+
+def _difference(runner: Runner, inputs: Inputs, wanted: Results) -> str | None:
+    """How a stage differs from the results that are wanted, None if it does not."""
+    try:
+        got = runner.run(inputs)
+    except Refusal as refusal:
+        return f"does not run: {refusal}"
+    if len(wanted) != len(got):
+        return f"{len(wanted)} results before, {len(got)} after"
+    for number, (x, y) in enumerate(zip(wanted, got, strict=True)):
+        found = difference(x, y)
+        if found is not None:
+            return f"result {number}: {found}"
+    return None
+
+
+def _fault(
+    reference: Runner, runner: Runner, function: Function, inputs: Inputs, seed: int, detail: str
+) -> Fault:
+    def fails(candidate: Inputs) -> bool:
+        try:
+            wanted = reference.run(candidate)
+        except Refusal:
+            return False
+        return _difference(runner, candidate, wanted) is not None
+
+    small = shrink(inputs, function, fails)
+    found = _difference(runner, small, reference.run(small)) or detail
+    shown = tuple(described(array, number) for number, array in enumerate(small.arrays))
+    return Fault(runner.name, runner.level, found, seed, small.symbols, shown)
+
+
+def _report(
+    function: Function,
+    seeds: int,
+    runners: list[Runner],
+    fault: Fault | None,
+    skipped: dict[str, str],
+) -> Report:
+    reports = []
+    for runner in runners:
+        if fault is not None and runner.name == fault.stage and runner.level == fault.level:
+            reports.append(StageReport(runner.name, runner.level, "differs", fault.detail))
+            break
+        reports.append(StageReport(runner.name, runner.level, "same"))
+    for name, why in skipped.items():
+        reports.append(StageReport(name, "tensor", "not run", why))
+    return Report(function.name, seeds, tuple(reports), fault)
