@@ -55,6 +55,18 @@ def test_row_uses_the_vocabulary(op: Op) -> None:
 
 
 @EVERY
+def test_parts_of_a_reduced_range_combine(op: Op) -> None:
+    assert (op.combine is not None) == (op.tiling in ("reduction", "contraction"))
+    if op.combine is None:
+        return
+    assert OPS[op.combine.function].rule == "elementwise"
+    if op.combine.part is not None:
+        assert OPS[op.combine.part].tiling == op.tiling
+    if op.combine.into is not None:
+        assert [o.role for o in op.operands if o.name == op.combine.into] == ["accumulator"]
+
+
+@EVERY
 def test_device_says_what_to_do(op: Op) -> None:
     device = op.device
     if device.decomposition:

@@ -169,6 +169,24 @@ in) -> domain."""
 
 
 @dataclass(frozen=True, slots=True)
+class Combine:
+    """How results over parts of the reduced range become the one over all of it.
+
+    `function` is the elementwise operation of two of them, earlier part first. `part` is the operation of one part
+    where that is not the operation itself. `divided`: the total is divided by the number of reduced cells; `weighted`:
+    what a part gives is a mean, multiplied by the number of its cells before. `positions`: results are positions, and
+    `function` says which of two values of `part` wins; of equal ones the earlier. `into` names the operand that takes
+    the result over the parts before, in an operation that adds to it."""
+
+    function: str
+    part: str | None = None
+    divided: bool = False
+    weighted: bool = False
+    positions: bool = False
+    into: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """What the backend offers for an operation (SDSC bundle specification; design.md appendix A).
 
@@ -250,7 +268,8 @@ class Op:
     `domain` is None where no linear map exists; `addresses` then says how cells move. `hazard`,
     where some operand values mean nothing, is what is wrong and a function of the namespace and
     the operand arrays that gives a mask of such cells. `rule` names the valid-region rule,
-    `tiling` how the planner treats it."""
+    `tiling` how the planner treats it, `combine` how a reduced range may be divided; None where it
+    may not."""
 
     name: str
     family: str
@@ -273,6 +292,7 @@ class Op:
     one_step: bool = False
     exact: bool = False
     hazard: tuple[str, Callable[..., Any]] | None = None
+    combine: Combine | None = None
 
     @property
     def labelled(self) -> tuple[tuple[str, str], ...]:

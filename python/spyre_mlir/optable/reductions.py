@@ -13,6 +13,7 @@ from .model import (
     NUMBERS,
     SIGNED,
     Attribute,
+    Combine,
     Device,
     Example,
     Op,
@@ -60,6 +61,7 @@ def _reduction(
     *,
     elements: tuple[str, ...] = NUMBERS,
     device: Device,
+    combine: Combine,
 ) -> Op:
     return Op(
         name=name,
@@ -77,6 +79,7 @@ def _reduction(
         tiling="reduction",
         scalar=scalar,
         domain=domains.reduce,
+        combine=combine,
     )
 
 
@@ -89,6 +92,7 @@ _REDUCE = (
         "Sum of the cells along `dims`." + IN_F32,
         lambda np, x, axes: np.sum(_wide(np, x), axis=axes),
         device=_named("sum"),
+        combine=Combine("add"),
     ),
     _reduction(
         "max",
@@ -96,6 +100,7 @@ _REDUCE = (
         "Largest of the cells along `dims`." + _NONE_EMPTY,
         lambda np, x, axes: np.max(x, axis=axes),
         device=_named("max"),
+        combine=Combine("maximum"),
     ),
     _reduction(
         "min",
@@ -103,6 +108,7 @@ _REDUCE = (
         "Smallest of the cells along `dims`." + _NONE_EMPTY,
         lambda np, x, axes: np.min(x, axis=axes),
         device=_named("min"),
+        combine=Combine("minimum"),
     ),
     _reduction(
         "mean",
@@ -115,6 +121,7 @@ _REDUCE = (
             functions=(("stick", "mean"), ("nonstick", "meannonstick")),
             constants=(("scaling_factor", "1 / number of reduced cells"),),
         ),
+        combine=Combine("add", part="sum", divided=True),
     ),
     _reduction(
         "absmax",
@@ -123,6 +130,7 @@ _REDUCE = (
         lambda np, x, axes: np.max(np.abs(x), axis=axes),
         elements=FLOATS + SIGNED,
         device=_named("absmax"),
+        combine=Combine("maximum"),
     ),
     _reduction(
         "prod",
@@ -134,11 +142,12 @@ _REDUCE = (
             refusal="the device multiplies over non-stick dims only; restickify the operand so"
             " that the stick lies on another dim",
         ),
+        combine=Combine("mul"),
     ),
 )
 
 
-def _position(name: str, which: str, scalar: Any) -> Op:
+def _position(name: str, which: str, scalar: Any, combine: Combine) -> Op:
     return Op(
         name=name,
         family="reduce",
@@ -166,12 +175,23 @@ def _position(name: str, which: str, scalar: Any) -> Op:
         tiling="reduction",
         scalar=scalar,
         domain=domains.reduce,
+        combine=combine,
     )
 
 
 _ARG = (
-    _position("argmax", "largest", lambda np, x, axes: np.argmax(x, axis=axes[0])),
-    _position("argmin", "smallest", lambda np, x, axes: np.argmin(x, axis=axes[0])),
+    _position(
+        "argmax",
+        "largest",
+        lambda np, x, axes: np.argmax(x, axis=axes[0]),
+        Combine("maximum", part="max", positions=True),
+    ),
+    _position(
+        "argmin",
+        "smallest",
+        lambda np, x, axes: np.argmin(x, axis=axes[0]),
+        Combine("minimum", part="min", positions=True),
+    ),
 )
 
 _NORM = (
@@ -203,6 +223,7 @@ _NORM = (
         ),
         tiling="reduction",
         domain=domains.moments,
+        combine=Combine("add", divided=True, weighted=True),
     ),
     Op(
         name="layernorm_scale",
@@ -306,6 +327,7 @@ _CONTRACT = (
         ),
         tiling="contraction",
         domain=domains.contract,
+        combine=Combine("add"),
     ),
     Op(
         name="matmul_acc",
@@ -333,6 +355,7 @@ _CONTRACT = (
         device=Device(decomposition=("batch_matmul", "add")),
         tiling="contraction",
         domain=domains.contract,
+        combine=Combine("add", into="accumulator"),
     ),
 )
 
