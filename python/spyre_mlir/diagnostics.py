@@ -100,6 +100,7 @@ CODES: dict[str, str] = {
     "SPY155": "symbol ids are not counted as they have to be",
     "SPY156": "an address is not the one that layout, core and loop give",
     "SPY157": "an operation and its constants, mask or operands do not fit together",
+    "SPY158": "a symbolic dim and what the caller passes for it do not fit together",
     "SPY160": "an address lies outside its buffer or off the stick",
     "SPY161": "a core reaches over a span above the limit",
     "SPY162": "a loop counts more trips than the hardware can, or none",

@@ -3,16 +3,17 @@
 
 Names follow from roles: `%arg_1_core_4096` is argument 1 plus 4096 bytes for a core,
 `%arg_1_slice_256` an operand that starts 256 bytes behind its argument, `%pool_addr_8192` a place
-in the pool. Constants stand at the top, each once, in the order of first use; `%addr_k` applies the
-strides of the loops.
+in the pool, `%sym_2_0` what the caller passes for a symbolic dim, first used by operation 2 as its
+parameter 0. Constants stand at the top, each once, in the order of first use; `%addr_k` applies the
+strides of the loops and of symbolic extents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from spyre_mlir.sdsc.emit import Symbols, number
-from spyre_mlir.sdsc.model import POOL, Bundle, Hbm, Loop, Operand, Sdsc
+from spyre_mlir.sdsc.emit import Symbols, number, parameter_ids
+from spyre_mlir.sdsc.model import POOL, Bundle, Hbm, Loop, Operand, Parameter, Sdsc
 
 BUNDLE_FILE = "bundle.mlir"
 
@@ -36,31 +37,34 @@ def file_name(index: int) -> str:
 
 def write_text(bundle: Bundle) -> str:
     """The text of `bundle.mlir`."""
-    writer = _Writer()
+    writer = _Writer(bundle.parameters)
     writer.loops(bundle.body)
-    symbols = [symbols for _, _, symbols in numbering(bundle)]
-    for (sdsc, _), numbered in zip(bundle.operations(), symbols, strict=True):
-        for operand, own in zip(sdsc.operands, numbered, strict=True):
+    numbered = [(first, symbols) for _, first, symbols in numbering(bundle)]
+    for (sdsc, _), (_, symbols) in zip(bundle.operations(), numbered, strict=True):
+        for operand, own in zip(sdsc.operands, symbols, strict=True):
             for offset in own.offsets.values():
                 writer.define(operand, offset)
-    writer.body(bundle.body, iter(symbols), (), 2)
-    parameters = [f"arg_{index}" for index in bundle.arguments]
+    writer.body(bundle.body, iter(numbered), (), 2)
+    # name of the value -> name and type of its parameter
+    parameters = {f"arg_{k}": (f"arg_{k}_base_addr", ARGUMENT_TYPE) for k in bundle.arguments}
     pool = []
     if bundle.pool is not None and bundle.pool.bytes is None:
-        parameters.insert(0, "pool")
+        parameters = {"pool": ("pool_base_addr", ARGUMENT_TYPE), **parameters}
     elif bundle.pool is not None:
         pool = [f"\t\t%pool = sdscbundle.device_mem_allocate {bundle.pool.bytes} bytes : index"]
-    head = ", ".join(f"%{name}_base_addr: {ARGUMENT_TYPE}" for name in parameters)
+    for parameter, name in writer.parameters.items():
+        parameters[name] = f"{name}_base", parameter.type
+    head = ", ".join(f"%{parameter}: {type}" for parameter, type in parameters.values())
     return "\n".join(
         [
-            *(f"#map_{k} = {_affine_map(advances)}" for k, advances in enumerate(writer.maps)),
+            *(f"#map_{k} = {_affine_map(*terms)}" for k, terms in enumerate(writer.maps)),
             "module {",
             f"\tfunc.func @sdsc_bundle({head}) {{",
             *pool,
             *(
-                f"\t\t%{name} = sdscbundle.input_arg_extract value from %{name}_base_addr : "
-                f"{ARGUMENT_TYPE} -> index"
-                for name in parameters
+                f"\t\t%{name} = sdscbundle.input_arg_extract value from %{parameter} : "
+                f"{type} -> index"
+                for name, (parameter, type) in parameters.items()
             ),
             *writer.constants,
             *writer.lines,
@@ -72,19 +76,28 @@ def write_text(bundle: Bundle) -> str:
     )
 
 
-def _affine_map(advances: tuple[int, ...]) -> str:
+Terms = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
+"""Bytes per trip of each loop, and (granularity, bytes per granule) of symbolic extents."""
+
+
+def _affine_map(advances: tuple[int, ...], granules: tuple[tuple[int, int], ...]) -> str:
     dims = ", ".join(f"d{k}" for k in range(len(advances)))
-    terms = "".join(f" + {advance}*d{k}" for k, advance in enumerate(advances))
-    return f"affine_map<({dims})[s0] -> (s0{terms})>"
+    symbols = ", ".join(f"s{k}" for k in range(len(granules) + 1))
+    terms = [f" + {advance}*d{k}" for k, advance in enumerate(advances)]
+    terms += [f" + {step}*(s{k} floordiv {grain})" for k, (grain, step) in enumerate(granules, 1)]
+    return f"affine_map<({dims})[{symbols}] -> (s0{''.join(terms)})>"
 
 
 class _Writer:
-    """Collects the constants at the top, the maps, and the lines of the loops."""
+    """Collects the constants at the top, the maps, and the lines of the loops.
 
-    def __init__(self) -> None:
+    `parameters`: where each one is first used, by which it is named."""
+
+    def __init__(self, parameters: Mapping[Parameter, tuple[int, int]]) -> None:
+        self.parameters = {p: f"sym_{index}_{k}" for p, (index, k) in parameters.items()}
         self.constants: list[str] = []
         self.lines: list[str] = []
-        self.maps: dict[tuple[int, ...], int] = {}
+        self.maps: dict[Terms, int] = {}
         self.names: set[str] = set()
         self.addresses = 0
         self.inductions = 0
@@ -132,7 +145,7 @@ class _Writer:
     def body(
         self,
         body: tuple[Sdsc | Loop, ...],
-        symbols: Iterator[tuple[Symbols, ...]],
+        symbols: Iterator[tuple[int, tuple[Symbols, ...]]],
         inductions: tuple[str, ...],
         depth: int,
     ) -> None:
@@ -146,16 +159,26 @@ class _Writer:
                 self.body(node.body, symbols, (*inductions, f"%i_{k}"), depth + 1)
                 self.lines.append(f"{indent}}}")
             else:
-                self._execute(node, next(symbols), inductions, indent)
+                self._execute(node, *next(symbols), inductions, indent)
 
     def _execute(
-        self, sdsc: Sdsc, symbols: tuple[Symbols, ...], inductions: tuple[str, ...], indent: str
+        self,
+        sdsc: Sdsc,
+        first: int,
+        symbols: tuple[Symbols, ...],
+        inductions: tuple[str, ...],
+        indent: str,
     ) -> None:
-        values: dict[int, str] = {}
+        given = [(self.parameters[p], p.granularity) for p in sdsc.parameters]
+        values = {
+            symbol: f"%{name}"
+            for symbol, (name, _) in zip(parameter_ids(sdsc, first), given, strict=True)
+        }
         for operand, own in zip(sdsc.operands, symbols, strict=True):
             for symbol, offset in own.offsets.items():
                 if symbol not in values:
-                    values[symbol] = self._address(operand, offset, inductions, indent)
+                    steps = [(*given[k], step) for k, step in own.steps.get(symbol, ())]
+                    values[symbol] = self._address(operand, offset, steps, inductions, indent)
         name = file_name(self.executed)
         self.executed += 1
         self.lines.append(
@@ -164,21 +187,28 @@ class _Writer:
         )
 
     def _address(
-        self, operand: Operand, offset: int, inductions: tuple[str, ...], indent: str
+        self,
+        operand: Operand,
+        offset: int,
+        steps: list[tuple[str, int, int]],
+        inductions: tuple[str, ...],
+        indent: str,
     ) -> str:
+        """`steps`: (name of the extent, granularity, bytes per granule)."""
         name = f"%{self.define(operand, offset)}"
         assert isinstance(operand.place, Hbm)
         advances = operand.place.advances
-        if not advances:
+        if not advances and not steps:
             return name
-        if len(advances) != len(inductions):
+        if advances and len(advances) != len(inductions):
             raise ValueError(f"{len(advances)} advances in {len(inductions)} loops")
-        k = self.maps.setdefault(advances, len(self.maps))
+        terms = advances, tuple((grain, step) for _, grain, step in steps)
+        k = self.maps.setdefault(terms, len(self.maps))
         applied = f"%addr_{self.addresses}"
         self.addresses += 1
-        self.lines.append(
-            f"{indent}{applied} = affine.apply #map_{k}({', '.join(inductions)})[{name}]"
-        )
+        over = ", ".join(inductions) if advances else ""
+        bases = ", ".join([name, *(f"%{extent}" for extent, _, _ in steps)])
+        self.lines.append(f"{indent}{applied} = affine.apply #map_{k}({over})[{bases}]")
         return applied
 
 

@@ -8,10 +8,11 @@ emits them again and compares.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from spyre_mlir.sdsc.model import POOL, Axis, Constant, Hbm, Lx, Operand, Sdsc
+from spyre_mlir.sdsc.model import POOL, Axis, Constant, Hbm, Lx, Mask, Operand, Sdsc, Steps
 
 Json = dict[str, Any]
 
@@ -30,24 +31,29 @@ class Symbols:
     """Symbol ids of one operand: the id of each core's address, and per id the bytes from the
     buffer's start.
 
-    Both are empty for an operand in the scratchpad, whose addresses are numbers."""
+    Both are empty for an operand in the scratchpad, whose addresses are numbers. `steps` holds the
+    ids of addresses that go with symbolic extents."""
 
     of_core: tuple[str, ...]
     offsets: dict[int, int]
+    steps: dict[int, Steps] = field(default_factory=dict)
 
 
 def number(sdsc: Sdsc, first: int = 1) -> tuple[tuple[Symbols, ...], int]:
     """Symbol ids of every operand, counting from `first`, and the first number left over.
 
-    One counter runs over a bundle. An argument takes a number for its base, one more if the operand
+    One counter runs over a bundle. The parameters of the operation come first (`parameter_ids`).
+    An argument takes a number for its base, one more if the operand
     starts behind it, then one per distinct address of a core; a pool operand one per distinct
     address. What an operation names twice has one number. Ids are the negative numbers.
     """
     ids: dict[tuple[object, ...], int] = {}
+    count = len(sdsc.parameters)
+    behind = first + count
 
     def symbol(*key: object) -> int:
         if key not in ids:
-            ids[key] = -first - len(ids)
+            ids[key] = -behind - len(ids)
         return ids[key]
 
     numbered = []
@@ -56,26 +62,46 @@ def number(sdsc: Sdsc, first: int = 1) -> tuple[tuple[Symbols, ...], int]:
         if isinstance(place, Lx):
             numbered.append(Symbols((), {}))
             continue
-        steps = sdsc.core_offsets(operand)
+        starts = _starts(sdsc, operand) if count else sdsc.core_offsets(operand)
         if place.buffer == POOL:
-            of_step = {
-                step: symbol(POOL, 0, place.offset + step, place.advances)
-                for step in dict.fromkeys(steps)
+            of_start = {
+                start: symbol(POOL, 0, place.offset, start, place.advances)
+                if isinstance(start, tuple)
+                else symbol(POOL, 0, place.offset + start, place.advances)
+                for start in dict.fromkeys(starts)
             }
         else:
             if place.offset:
                 symbol(place.buffer, 0, 0, place.advances)
-            of_step = {
-                step: symbol(place.buffer, place.offset, step, place.advances)
-                for step in dict.fromkeys(steps)
+            of_start = {
+                start: symbol(place.buffer, place.offset, start, place.advances)
+                for start in dict.fromkeys(starts)
             }
-        numbered.append(
-            Symbols(
-                tuple([str(of_step[step]) for step in steps]),
-                {of_step[step]: place.offset + step for step in of_step},
-            )
-        )
-    return tuple(numbered), first + len(ids)
+        numbered.append(_numbered(place, starts, of_start))
+    return tuple(numbered), behind + len(ids)
+
+
+def parameter_ids(sdsc: Sdsc, first: int) -> tuple[int, ...]:
+    """Symbol ids of what the caller passes for an operation whose symbols count from `first`, in
+    the order of `Sdsc.parameters`."""
+    return tuple(range(-first, -first - len(sdsc.parameters), -1))
+
+
+_Start = int | tuple[int, Steps]
+"""Where a core's slice begins: bytes, and what goes with symbolic extents."""
+
+
+def _starts(sdsc: Sdsc, operand: Operand) -> list[_Start]:
+    return [(at, steps) if steps else at for at, steps in sdsc.core_steps(operand)]
+
+
+def _numbered(place: Hbm, starts: Sequence[_Start], ids: Mapping[_Start, int]) -> Symbols:
+    offsets, steps = {}, {}
+    for start, symbol in ids.items():
+        if isinstance(start, tuple):
+            start, steps[symbol] = start
+        offsets[symbol] = place.offset + start
+    return Symbols(tuple([str(ids[start]) for start in starts]), offsets, steps)
 
 
 def classes(sdsc: Sdsc) -> list[str]:
@@ -101,11 +127,12 @@ def classes(sdsc: Sdsc) -> list[str]:
 def emit(
     sdsc: Sdsc, *, index: int = 0, first: int = 1, symbols: tuple[Symbols, ...] | None = None
 ) -> Json:
-    """The JSON of `sdsc_<index>.json`, its symbols numbered from `first` (or as given by
-    `symbols`)."""
+    """The JSON of `sdsc_<index>.json`, its symbols numbered from `first` (`symbols`: as `number`
+    gives them)."""
     cores = range(sdsc.cores)
     counts = dict(sdsc.cut)
     numbered = number(sdsc, first)[0] if symbols is None else symbols
+    ids = parameter_ids(sdsc, first)
     return {
         f"{index}_{sdsc.function}": {
             "debug_handle_": sdsc.provenance,
@@ -122,12 +149,26 @@ def emit(
             "numWkSlicesPerDim_": {dim.label: counts.get(dim.label, 1) for dim in sdsc.dims},
             "coreIdToWkSlice_": _by_core(sdsc.slices()),
             "coreIdToDscSchedule": {str(core): [[-1, 0, 0, 0]] for core in cores},
-            "dscs_": [{sdsc.function: _body(sdsc, numbered)}],
+            "dscs_": [{sdsc.function: _body(sdsc, numbered, ids)}],
+            **_symbolic(sdsc, ids),
         }
     }
 
 
-def _body(sdsc: Sdsc, numbered: tuple[Symbols, ...]) -> Json:
+def _symbolic(sdsc: Sdsc, ids: Sequence[int]) -> Json:
+    """The fields of an operation with symbolic dims or masks."""
+    if not ids:
+        return {}
+    tags = zip(ids, sdsc.parameters, strict=True)
+    return {
+        "datadscs_": [],
+        "dimToSymbolMappingOpcodeCorrection_": {},
+        "inputSymbolsAndTags_": {str(symbol): parameter.tag for symbol, parameter in tags},
+        "symbolDefinitions_": {},
+    }
+
+
+def _body(sdsc: Sdsc, numbered: tuple[Symbols, ...], ids: Sequence[int]) -> Json:
     labels = classes(sdsc)
     orders: dict[str, list[str]] = {}
     primary: Json = {}
@@ -140,13 +181,16 @@ def _body(sdsc: Sdsc, numbered: tuple[Symbols, ...]) -> Json:
                 "stickSize_": [operand.storage.elements_per_stick],
             }
     names = [f"Tensor{i}-idx{i}" for i in range(len(labels))]
+    symbolic = [dim.label for dim in sdsc.dims if dim.symbolic is not None]
+    mapping = {label: [symbol] for label, symbol in zip(symbolic, ids, strict=False)}
     return {
         "numCoresUsed_": sdsc.cores,
         "numCoreletsUsed_": 1,
         "coreIdsUsed_": list(range(sdsc.cores)),
         "N_": {"name_": "n", **{f"{dim.label}_": dim.extent for dim in sdsc.dims}},
-        "coordinateMasking_": {mask.dim: [[mask.valid, mask.pad]] for mask in sdsc.mask},
+        "coordinateMasking_": _masking(sdsc.mask, ids[len(symbolic) :]),
         "maskingConstId_": _mask_constant(sdsc),
+        **({"dimToSymbolMapping_": mapping} if mapping else {}),
         "dataStageParam_": {"0": {"ss_": _stage(sdsc), "el_": _stage(sdsc)}},
         "primaryDsInfo_": primary,
         "scheduleTree_": [
@@ -177,6 +221,14 @@ def _body(sdsc: Sdsc, numbered: tuple[Symbols, ...]) -> Json:
     }
 
 
+def _masking(masks: Sequence[Mask], ids: Sequence[int]) -> Json:
+    """Valid and padded elements; `ids` hold the numbers of valid elements that the caller passes."""
+    given = iter(ids)
+    return {
+        mask.dim: [[mask.valid if mask.tag is None else next(given), mask.pad]] for mask in masks
+    }
+
+
 def _mask_constant(sdsc: Sdsc) -> int:
     """Index of the constant that masked elements read as, -1 without mask."""
     if not sdsc.mask:
@@ -193,7 +245,14 @@ def _stage(sdsc: Sdsc) -> Json:
     return {
         "name_": "core",
         **{f"{dim.label}_": dim.extent // counts.get(dim.label, 1) for dim in sdsc.dims},
-        "symbolicDimInfo_": {},
+        "symbolicDimInfo_": {
+            dim.label: {
+                "maximum_": dim.extent // counts.get(dim.label, 1),
+                "granularity_": dim.symbolic.granularity // counts.get(dim.label, 1),
+            }
+            for dim in sdsc.dims
+            if dim.symbolic is not None
+        },
         "maxSymbolicVolume_": {},
         "coreletSplit_": {},
         "rowSplit_": {},

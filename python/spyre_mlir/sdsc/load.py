@@ -19,10 +19,20 @@ from typing import Any
 from spyre_mlir.diagnostics import Note, Refusal
 from spyre_mlir.sdsc.bundle import BUNDLE_FILE, file_name
 from spyre_mlir.sdsc.compare import differences
-from spyre_mlir.sdsc.emit import Symbols, emit, number
+from spyre_mlir.sdsc.emit import Symbols, emit, number, parameter_ids
 from spyre_mlir.sdsc.findings import Fault, Finding, json_path
-from spyre_mlir.sdsc.model import POOL, Bundle, Hbm, Loop, Sdsc
-from spyre_mlir.sdsc.parse import BundleText, Execute, TextError, TextLoop, parse
+from spyre_mlir.sdsc.model import POOL, Bundle, Hbm, Loop, Parameter, Sdsc
+from spyre_mlir.sdsc.parse import (
+    BundleText,
+    Execute,
+    Given,
+    Moving,
+    TextError,
+    TextLoop,
+    Value,
+    moving,
+    parse,
+)
 from spyre_mlir.sdsc.recover import recover, start_symbols
 from spyre_mlir.sdsc.schema import violations
 
@@ -106,6 +116,7 @@ class _Reader:
         self.executed: list[str] = []
         self.first: int | None = 1  # None: unknown, behind an operation that could not be read
         self.symbols: set[int] = set()
+        self.given: dict[str, Parameter] = {}  # name of a parameter -> what it is passed for
 
     def find(self, code: str, file: str, place: str, message: str) -> None:
         self.findings.append(Finding(code, file, place, message))
@@ -152,8 +163,8 @@ class _Reader:
                 self.find("SPY153", name, "", "no sdsc_execute of bundle.mlir runs this file")
 
     def parameters(self, bundle: Bundle, parsed: BundleText) -> None:
-        """The function takes the arguments in use, by rising index, and has a pool if one is in
-        use."""
+        """The function takes the arguments in use, by rising index, has a pool if one is in use,
+        and then takes the extents, each once, by first use."""
         if bundle.arguments != parsed.arguments:
             self.find(
                 "SPY153",
@@ -162,6 +173,11 @@ class _Reader:
                 f"the parameters are arguments {_list(parsed.arguments)}, "
                 f"in use are {_list(bundle.arguments)}",
             )
+        names = [given.name for given in parsed.extents]
+        if names != list(self.given):
+            in_use = ", ".join(self.given)
+            message = f"extents are passed as [{', '.join(names)}], in use are [{in_use}]"
+            self.find("SPY153", BUNDLE_FILE, "", message)
 
     def body(self, nodes: tuple[Execute | TextLoop, ...]) -> tuple[Sdsc | Loop, ...] | None:
         """Operations and loops, or None if one of them cannot be understood."""
@@ -213,11 +229,11 @@ class _Reader:
         document = self.document(name)
         if document is None:
             return None
-        addresses = dict(zip(execute.symbols, execute.addresses, strict=True))
+        values = dict(zip(execute.symbols, execute.values, strict=True))
         try:
-            sdsc = recover(document, addresses)
-            symbols = self.number(sdsc, document, place)
-            expected = emit(sdsc, index=index, symbols=symbols)
+            sdsc = recover(document, values)
+            first, symbols = self.number(sdsc, document, place)
+            expected = emit(sdsc, index=index, first=first, symbols=symbols)
         except Fault as fault:
             self.find("SPY154", name, json_path(fault.path), fault.message)
             return None
@@ -227,16 +243,19 @@ class _Reader:
         if json.dumps(document) != json.dumps(expected):
             for path, message in differences(document, expected):
                 self.find("SPY154", name, json_path(path), message)
-        self.execution(execute, sdsc, symbols, place)
+        self.execution(execute, sdsc, first, symbols, place)
         return sdsc
 
-    def number(self, sdsc: Sdsc, document: dict[str, Any], place: str) -> tuple[Symbols, ...]:
-        """The symbols that the operation should have, counted from where its first operand
-        counts."""
+    def number(
+        self, sdsc: Sdsc, document: dict[str, Any], place: str
+    ) -> tuple[int, tuple[Symbols, ...]]:
+        """The symbols that the operation should have, counted from where its first operand counts,
+        and the first of them."""
         first = self.first or 1
         for operand, ids in zip(sdsc.operands, start_symbols(document), strict=True):
             if ids and isinstance(operand.place, Hbm):
-                behind = operand.place.buffer != POOL and operand.place.offset != 0
+                has_base = operand.place.buffer != POOL and operand.place.offset != 0
+                behind = len(sdsc.parameters) + has_base
                 stated = max(-ids[0] - behind, 1)
                 if self.first is not None and stated != self.first:
                     self.find(
@@ -248,17 +267,57 @@ class _Reader:
                 first = stated
                 break
         symbols, self.first = number(sdsc, first)
-        return symbols
+        return first, symbols
+
+    def passed(self, execute: Execute, sdsc: Sdsc, first: int, place: str) -> dict[int, Given]:
+        """The parameters that give an operation its extents, by symbol id."""
+        values = dict(zip(execute.symbols, execute.values, strict=True))
+        found = {}
+        for symbol, asked in zip(parameter_ids(sdsc, first), sdsc.parameters, strict=True):
+            given = values.get(symbol)
+            if not isinstance(given, Given):
+                if given is not None:
+                    message = f"symbol {symbol} of {execute.file} is an address, expected an extent"
+                    self.find("SPY158", BUNDLE_FILE, place, message)
+                continue
+            found[symbol] = given
+            if (given.granularity, given.maximum) != (asked.granularity, asked.maximum):
+                message = (
+                    f"{given.name} has granularity {given.granularity} and largest value "
+                    f"{given.maximum}, symbol {symbol} of {execute.file} has "
+                    f"{asked.granularity} and {asked.maximum}"
+                )
+                self.find("SPY158", BUNDLE_FILE, place, message)
+            elif self.given.setdefault(given.name, asked) != asked:
+                message = f"{given.name} is {self.given[given.name].tag}, and {asked.tag} as well"
+                self.find("SPY158", BUNDLE_FILE, place, message)
+            elif list(self.given.values()).count(asked) > 1:
+                message = f"{asked.tag} is passed twice in granules of {asked.granularity}"
+                self.find("SPY158", BUNDLE_FILE, place, message)
+        return found
 
     def execution(
-        self, execute: Execute, sdsc: Sdsc, symbols: tuple[Symbols, ...], place: str
+        self,
+        execute: Execute,
+        sdsc: Sdsc,
+        first: int,
+        symbols: tuple[Symbols, ...],
+        place: str,
     ) -> None:
-        """Symbol ids and addresses of an execution against those that the operation should have."""
-        expected: dict[int, Hbm] = {}
+        """Symbol ids and values of an execution against those that the operation should have."""
+        given = self.passed(execute, sdsc, first, place)
+        ids = parameter_ids(sdsc, first)
+        expected: dict[int, Value | None] = {symbol: given.get(symbol) for symbol in ids}
         for operand, own in zip(sdsc.operands, symbols, strict=True):
             if isinstance(operand.place, Hbm):
                 for symbol, offset in own.offsets.items():
-                    expected[symbol] = Hbm(operand.place.buffer, offset, operand.place.advances)
+                    start = Hbm(operand.place.buffer, offset, operand.place.advances)
+                    steps = [
+                        (given[ids[k]], step)
+                        for k, step in own.steps.get(symbol, ())
+                        if ids[k] in given
+                    ]
+                    expected[symbol] = moving(start, steps)
         if tuple(expected) != execute.symbols:
             self.find(
                 "SPY155",
@@ -271,14 +330,15 @@ class _Reader:
                 reason = "is not negative" if symbol >= 0 else "is given out twice"
                 self.find("SPY155", BUNDLE_FILE, place, f"symbol id {symbol} {reason}")
             self.symbols.add(symbol)
-        for symbol, address in zip(execute.symbols, execute.addresses, strict=True):
-            if symbol in expected and address != expected[symbol]:
+        for symbol, value in zip(execute.symbols, execute.values, strict=True):
+            wanted = expected.get(symbol)
+            if wanted is not None and value != wanted:
                 self.find(
                     "SPY156",
                     BUNDLE_FILE,
                     place,
-                    f"symbol {symbol} of {execute.file} is {_address(address)}, "
-                    f"expected {_address(expected[symbol])}",
+                    f"symbol {symbol} of {execute.file} is {_spelled(value)}, "
+                    f"expected {_spelled(wanted)}",
                 )
 
 
@@ -286,7 +346,12 @@ def _list(numbers: tuple[int, ...]) -> str:
     return "[" + ", ".join(map(str, numbers)) + "]"
 
 
-def _address(address: Hbm) -> str:
-    base = POOL if address.buffer == POOL else f"argument {address.buffer}"
-    advances = f", {_list(address.advances)} bytes per trip" if address.advances else ""
-    return f"{base} + {address.offset} bytes{advances}"
+def _spelled(value: Value) -> str:
+    if isinstance(value, Given):
+        return f"the extent {value.name}"
+    if isinstance(value, Moving):
+        steps = "".join(f", {n} bytes per {g.granularity} of {g.name}" for g, n in value.steps)
+        return f"{_spelled(value.start)}{steps}"
+    base = POOL if value.buffer == POOL else f"argument {value.buffer}"
+    advances = f", {_list(value.advances)} bytes per trip" if value.advances else ""
+    return f"{base} + {value.offset} bytes{advances}"

@@ -43,12 +43,46 @@ Core c works on slice c mod n of the first entry, (c // n) mod m of the second, 
 
 
 @dataclass(frozen=True, slots=True)
+class Symbolic:
+    """An extent that is known when the bundle runs.
+
+    `tag` says what the caller has to pass: an expression over the symbols of the program, rounded
+    up to a multiple of `granularity` elements. The granularity is whole sticks and whole shares of
+    all cores."""
+
+    tag: str
+    granularity: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dim:
     """One iteration dim: its label and its extent in elements, rounded up to whole sticks where it
-    lies in a stick."""
+    lies in a stick.
+
+    Of a `symbolic` dim, `extent` is the largest one: memory is laid out for it, whatever the caller
+    passes."""
 
     label: str
     extent: int
+    symbolic: Symbolic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number that the caller passes: the value of `tag`, rounded up to a multiple of
+    `granularity`, at most `maximum`."""
+
+    tag: str
+    granularity: int
+    maximum: int
+
+    @property
+    def type(self) -> str:
+        """Its type in `bundle.mlir`."""
+        return (
+            f"!sdscbundle.input_arg<index, granularity={self.granularity}, "
+            f"max_value={self.maximum}>"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +180,18 @@ class Mask:
     """Along `dim` only the first `valid` elements hold data; the `pad` behind them are replaced by
     the mask value.
 
-    The value is the constant "samv-maskvalue", which the
-    operation then has to have."""
+    The value is the constant "samv-maskvalue", which the operation then has to have. With a `tag`
+    the number of valid elements is known when the bundle runs, as that of a symbolic dim is:
+    `valid` is the largest, and `pad` the most that can lie behind them in the dim's extent."""
 
     dim: str
     valid: int
     pad: int
+    tag: str | None = None
+
+
+Steps = tuple[tuple[int, int], ...]
+"""How an address goes with symbolic extents: (number of the parameter, bytes per granule) each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +220,21 @@ class Sdsc:
 
     @property
     def extents(self) -> dict[str, int]:
-        """Dim label -> extent in elements."""
+        """Dim label -> extent in elements, the largest one of a symbolic dim."""
         return {dim.label: dim.extent for dim in self.dims}
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What the caller has to pass for this operation: the extents of symbolic dims, in
+        iteration order, then the valid elements of symbolic masks."""
+        return (
+            *(
+                Parameter(dim.symbolic.tag, dim.symbolic.granularity, dim.extent)
+                for dim in self.dims
+                if dim.symbolic is not None
+            ),
+            *(Parameter(mask.tag, 1, mask.valid) for mask in self.mask if mask.tag is not None),
+        )
 
     def slices(self, cut: Cut | None = None) -> list[dict[str, int]]:
         """Per core: dim label -> slice, by `cut`, or by the operation's own."""
@@ -211,6 +264,27 @@ class Sdsc:
             offsets = [offset + index * step for index in range(count) for offset in offsets]
         return offsets
 
+    def core_steps(self, operand: Operand) -> list[tuple[int, Steps]]:
+        """Per core, where its slice begins, as `core_offsets`: the bytes that are known, and those
+        that go with symbolic extents."""
+        extents, strides, counts = self.extents, operand.strides(self.extents), dict(self.cut)
+        eps = operand.storage.elements_per_stick
+        moving = [dim for dim in self.dims if dim.symbolic is not None]
+        numbers = {dim.label: number for number, dim in enumerate(moving)}
+        grains = {d.label: d.symbolic.granularity for d in moving if d.symbolic is not None}
+        starts: list[tuple[int, Steps]] = [(0, ())]
+        for label, count in self.cut:
+            unit = counts[label] * (eps if label == operand.stick else 1)
+            step = grains.get(label, extents[label]) // unit * strides.get(label, 0)
+            if label in numbers and step:
+                more = [
+                    ((numbers[label], index * step),) if index else () for index in range(count)
+                ]
+                starts = [(at, (*steps, *own)) for own in more for at, steps in starts]
+            else:
+                starts = [(at + i * step, steps) for i in range(count) for at, steps in starts]
+        return starts
+
 
 @dataclass(frozen=True, slots=True)
 class Loop:
@@ -232,7 +306,8 @@ class PoolBuffer:
 class Bundle:
     """A program: operations and loops in order, and the pool if any operand lies in it.
 
-    Its parameters are the arguments that operands use, by rising index."""
+    Its parameters are the arguments that operands use, by rising index, then the extents that
+    symbolic dims and masks ask for, each once, by first use."""
 
     body: tuple[Sdsc | Loop, ...]
     pool: PoolBuffer | None = None
@@ -255,6 +330,16 @@ class Bundle:
                 }
             )
         )
+
+    @property
+    def parameters(self) -> dict[Parameter, tuple[int, int]]:
+        """What the caller passes for symbolic dims and masks, by first use: the number of the
+        operation, and that of the parameter in it."""
+        found: dict[Parameter, tuple[int, int]] = {}
+        for index, (sdsc, _) in enumerate(self.operations()):
+            for number, parameter in enumerate(sdsc.parameters):
+                found.setdefault(parameter, (index, number))
+        return found
 
 
 def _operations(

@@ -4,12 +4,13 @@
 The reader knows the public format and nothing beyond it, needs no MLIR, and accepts any names,
 spacing and order of definitions. Everything else is a `TextError` with line and column. An address
 is a constant number of bytes into an argument or the pool, plus a constant per trip of an enclosing
-loop.
+loop and per granule of a symbolic extent.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
@@ -27,13 +28,44 @@ class TextError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """A number that the caller passes for a symbolic dim or mask: name and type of the parameter."""
+
+    name: str
+    granularity: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """An address that goes with symbolic extents: bytes per granule of each parameter, by rising
+    name."""
+
+    start: Hbm
+    steps: tuple[tuple[Given, int], ...]
+
+
+Value = Hbm | Moving | Given
+"""What a symbol stands for."""
+
+
+def moving(start: Hbm, steps: Iterable[tuple[Given, int]]) -> Hbm | Moving:
+    """An address that goes with extents, each named once; `start` if it goes with none."""
+    total: dict[Given, int] = {}
+    for given, step in steps:
+        total[given] = total.get(given, 0) + step
+    ordered = tuple((g, total[g]) for g in sorted(total, key=lambda g: g.name) if total[g])
+    return Moving(start, ordered) if ordered else start
+
+
+@dataclass(frozen=True, slots=True)
 class Execute:
-    """One `sdsc_execute`: the file it runs, and the address of each symbol, in the order of the
+    """One `sdsc_execute`: the file it runs, and the value of each symbol, in the order of the
     text."""
 
     file: str
     symbols: tuple[int, ...]
-    addresses: tuple[Hbm, ...]
+    values: tuple[Value, ...]
     line: int
 
 
@@ -48,9 +80,11 @@ class TextLoop:
 
 @dataclass(frozen=True, slots=True)
 class BundleText:
-    """What the text says. `arguments` are the parameters by index, in their order."""
+    """What the text says. `arguments` are the parameters by index, `extents` those for symbolic
+    dims and masks, in their order."""
 
     arguments: tuple[int, ...]
+    extents: tuple[Given, ...]
     pool: PoolBuffer | None
     body: tuple[Execute | TextLoop, ...]
 
@@ -61,17 +95,26 @@ class _Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class _Extent:
+    """A parameter of a symbolic dim or mask; `taken`: the value in it."""
+
+    given: Given
+    taken: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Constant:
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """`strides` by induction variable."""
+    """`strides` by induction variable, `steps` by extent."""
 
     buffer: int | Literal["pool"]
     offset: int
     strides: tuple[tuple[str, int], ...] = ()
+    steps: tuple[tuple[Given, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +122,17 @@ class _Induction:
     name: str
 
 
-_Value = _Parameter | _Constant | _Address | _Induction
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """`s0 + constant`, strides of the dims, and of the further symbols (granularity, bytes per
+    granule), None for one that is not used."""
+
+    constant: int
+    strides: tuple[int, ...]
+    granules: tuple[tuple[int, int] | None, ...]
+
+
+_Value = _Parameter | _Extent | _Constant | _Address | _Induction
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*)
@@ -126,7 +179,8 @@ class _Reader:
             at = match.end()
         self.tokens.append(_Token("end", "the end of the text", len(text)))
         self.values: dict[str, _Value] = {}
-        self.maps: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self.maps: dict[str, _Map] = {}
+        self.extents: list[Given] = []
         self.pool: PoolBuffer | None = None
         self.inductions: list[str] = []
 
@@ -216,46 +270,65 @@ class _Reader:
         self.take("}")
         if self.tokens[self.position].kind != "end":
             self.fail("text behind the module")
-        return BundleText(arguments, self.pool, body)
+        return BundleText(arguments, tuple(self.extents), self.pool, body)
 
-    def affine_map(self) -> tuple[int, tuple[int, ...]]:
-        """A map `(d0, ...)[s0] -> (s0 + stride * d0 + ... + constant)`: its constant and
-        strides."""
+    def affine_map(self) -> _Map:
+        """A map `(d0, ...)[s0, s1, ...] -> (s0 + stride * d0 + ... + step * (s1 floordiv grain) +
+        ... + constant)`."""
         self.take("affine_map", "<", "(")
-        dims: list[str] = []
-        while not self.next_is(")"):
-            if dims:
-                self.take(",")
-            dims.append(self.kind("word", "a dim"))
-        self.take(")", "[")
-        symbol = self.kind("word", "a symbol")
-        self.take("]", "->", "(")
+        dims = self.names(")", "a dim")
+        self.take("[")
+        base, *extents = self.names("]", "a symbol") or self.fail("the map has no symbol")
+        self.take("->", "(")
         coefficients: dict[str, int] = {}
+        granules: dict[str, tuple[int, int]] = {}
         while True:
-            factor, name = self.term()
-            if name and name not in (*dims, symbol):
+            factor, name, grain = self.term()
+            if name and name not in (*dims, base, *extents):
                 self.fail(f"{name} is no dim or symbol of the map")
-            coefficients[name] = coefficients.get(name, 0) + factor
+            if (name in extents) != (grain is not None) or name in granules:
+                self.fail(f"{name} is an extent, added once by granules, or it is none")
+            if grain is not None:
+                granules[name] = grain, factor
+            else:
+                coefficients[name] = coefficients.get(name, 0) + factor
             if not self.next_is("+"):
                 break
             self.take("+")
-        if coefficients.get(symbol) != 1:
-            self.fail(f"the map has to add {symbol} once")
+        if coefficients.get(base) != 1:
+            self.fail(f"the map has to add {base} once")
         self.take(")", ">")
-        return coefficients.get("", 0), tuple(coefficients.get(dim, 0) for dim in dims)
+        strides = tuple(coefficients.get(dim, 0) for dim in dims)
+        return _Map(coefficients.get("", 0), strides, tuple(granules.get(e) for e in extents))
 
-    def term(self) -> tuple[int, str]:
-        """A factor and a name, in any order, or one of them."""
-        factor, name = 1, ""
+    def names(self, end: str, what: str) -> list[str]:
+        """Names with commas between them, and the mark that ends them."""
+        names: list[str] = []
+        while not self.next_is(end):
+            if names:
+                self.take(",")
+            names.append(self.kind("word", what))
+        self.take(end)
+        return names
+
+    def term(self) -> tuple[int, str, int | None]:
+        """A factor and a name (or a name in granules), in any order, or one of them."""
+        factor, name, grain = 1, "", None
         while True:
             if self.tokens[self.position].kind == "number":
                 factor *= self.number()
             elif name:
                 self.fail("a product of two variables is not affine")
+            elif self.next_is("("):
+                self.take("(")
+                name = self.kind("word", "a symbol")
+                self.take("floordiv")
+                grain = self.number()
+                self.take(")")
             else:
                 name = self.kind("word", "an integer or a variable")
             if not self.next_is("*"):
-                return factor, name
+                return factor, name, grain
             self.take("*")
 
     def parameters(self) -> tuple[int, ...]:
@@ -264,12 +337,17 @@ class _Reader:
         pool = False
         self.take("(")
         while not self.next_is(")"):
-            if arguments or pool:
+            if arguments or pool or self.extents:
                 self.take(",")
             at = self.tokens[self.position].at
             name = self.kind("value", "a parameter")
+            self.take(":")
+            sizes = self.argument_type()
             match = re.fullmatch(r"%arg_(\d+)_base_addr", name)
-            if match:
+            if sizes is not None:
+                self.extents.append(Given(name, *sizes))
+                self.define(name, _Extent(self.extents[-1], taken=False))
+            elif match and not self.extents:
                 arguments.append(int(match[1]))
                 self.define(name, _Parameter(int(match[1])))
             elif name == "%pool_base_addr" and not arguments and not pool:
@@ -277,17 +355,24 @@ class _Reader:
                 self.define(name, _Parameter(POOL))
             else:
                 self.fail(f"{name} is no parameter: expected %arg_<n>_base_addr", at)
-            self.take(":")
-            self.argument_type()
         self.take(")")
         return tuple(arguments)
 
-    def argument_type(self) -> None:
-        """The type of a parameter. A symbolic size (granularity, max_value) is not supported."""
+    def argument_type(self) -> tuple[int, int] | None:
+        """The type of a parameter: granularity and largest value of an extent, None for an
+        address."""
+        sizes = None
         self.take("!sdscbundle.input_arg", "<", "index")
         if self.next_is(","):
-            self.fail("parameters for symbolic dims are not supported")
+            at = self.tokens[self.position].at
+            self.take(",", "granularity", "=")
+            granularity = self.number()
+            self.take(",", "max_value", "=")
+            sizes = granularity, self.number()
+            if granularity < 1 or sizes[1] < 1 or sizes[1] % granularity:
+                self.fail("the largest value is a positive multiple of the granularity", at)
         self.take(">")
+        return sizes
 
     def block(self) -> tuple[Execute | TextLoop, ...]:
         """Statements in braces; names defined inside end with it."""
@@ -341,17 +426,17 @@ class _Reader:
         self.take(",")
         offset = self.constant("the second operand")
         self.take(":", "index")
-        return _Address(base.buffer, base.offset + offset, base.strides)
+        return _Address(base.buffer, base.offset + offset, base.strides, base.steps)
 
     def read_apply(self) -> _Value:
         if self.next_is("affine_map"):
-            constant, strides = self.affine_map()
+            map = self.affine_map()
         else:
             at = self.tokens[self.position].at
             name = self.kind("hash", "a map")
             if name not in self.maps:
                 self.fail(f"{name} is not defined", at)
-            constant, strides = self.maps[name]
+            map = self.maps[name]
         self.take("(")
         variables: list[str] = []
         while not self.next_is(")"):
@@ -362,23 +447,43 @@ class _Reader:
             if not isinstance(value, _Induction) or variable in variables:
                 self.fail(f"{variable} is not the variable of one more enclosing loop", at)
             variables.append(variable)
-        if len(variables) != len(strides):
-            self.fail(f"the map takes {len(strides)} loop variables, not {len(variables)}")
+        if len(variables) != len(map.strides):
+            self.fail(f"the map takes {len(map.strides)} loop variables, not {len(variables)}")
         self.take(")", "[")
         base = self.address()
+        steps = base.steps + tuple(step for g in map.granules for step in self.step(g))
         self.take("]")
-        applied = tuple(zip(variables, strides, strict=True))
-        return _Address(base.buffer, base.offset + constant, base.strides + applied)
+        applied = tuple(zip(variables, map.strides, strict=True))
+        return _Address(base.buffer, base.offset + map.constant, base.strides + applied, steps)
+
+    def step(self, granule: tuple[int, int] | None) -> Iterator[tuple[Given, int]]:
+        """A further symbol of a map that is applied: an extent, by its granularity."""
+        self.take(",")
+        at = self.tokens[self.position].at
+        name, value = self.use()
+        if not isinstance(value, _Extent) or not value.taken:
+            self.fail(f"{name} is no extent", at)
+        if granule is not None:
+            grain, step = granule
+            if grain != value.given.granularity:
+                self.fail(f"{name} has granules of {value.given.granularity}, not {grain}", at)
+            yield value.given, step
 
     def read_extract(self) -> _Value:
         self.take("value", "from")
         at = self.tokens[self.position].at
         name, value = self.use()
-        if not isinstance(value, _Parameter):
+        if not isinstance(value, _Parameter) and (not isinstance(value, _Extent) or value.taken):
             self.fail(f"{name} is no parameter", at)
         self.take(":")
-        self.argument_type()
+        at = self.tokens[self.position].at
+        sizes = self.argument_type()
+        given = value.given if isinstance(value, _Extent) else None
+        if sizes != (given and (given.granularity, given.maximum)):
+            self.fail(f"{name} has another type", at)
         self.take("->", "index")
+        if isinstance(value, _Extent):
+            return _Extent(value.given, taken=True)
         if value.buffer == POOL:
             self.pool = PoolBuffer(None)
         return _Address(value.buffer, 0)
@@ -416,11 +521,11 @@ class _Reader:
         """`sdsc_execute`."""
         line = self.line()
         self.take("sdscbundle.sdsc_execute", "(")
-        addresses: list[Hbm] = []
+        values: list[Value] = []
         while not self.next_is(")"):
-            if addresses:
+            if values:
                 self.take(",")
-            addresses.append(self.advancing(self.address()))
+            values.append(self.value())
         self.take(")", "{", "sdsc_filename", "=")
         file = self.kind("string", "a file name")[1:-1]
         self.take(",")
@@ -432,9 +537,18 @@ class _Reader:
                 self.take(",")
             symbols.append(self.number())
         self.take("]", "}")
-        if len(symbols) != len(addresses):
-            self.fail(f"{len(addresses)} operands for {len(symbols)} symbol ids")
-        return Execute(file, tuple(symbols), tuple(addresses), line)
+        if len(symbols) != len(values):
+            self.fail(f"{len(values)} operands for {len(symbols)} symbol ids")
+        return Execute(file, tuple(symbols), tuple(values), line)
+
+    def value(self) -> Value:
+        """Step over an operand of an execution."""
+        found = self.values.get(self.tokens[self.position].text)
+        if isinstance(found, _Extent) and found.taken:
+            self.use()
+            return found.given
+        address = self.address()
+        return moving(self.advancing(address), address.steps)
 
     def advancing(self, address: _Address) -> Hbm:
         """The address with its strides in the order of the enclosing loops."""

@@ -15,7 +15,19 @@ from typing import Any
 
 from spyre_mlir.formats import FORMATS
 from spyre_mlir.sdsc.findings import Fault, Path
-from spyre_mlir.sdsc.model import Axis, Constant, Cut, Dim, Hbm, Lx, Mask, Operand, Sdsc
+from spyre_mlir.sdsc.model import (
+    Axis,
+    Constant,
+    Cut,
+    Dim,
+    Hbm,
+    Lx,
+    Mask,
+    Operand,
+    Sdsc,
+    Symbolic,
+)
+from spyre_mlir.sdsc.parse import Given, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,7 @@ class _Document:
     path: Path
     extents: dict[str, int]
     cores: int
+    tags: dict[str, str]
 
 
 def start_symbols(document: dict[str, Any]) -> list[list[int]]:
@@ -42,15 +55,17 @@ def start_symbols(document: dict[str, Any]) -> list[list[int]]:
     ]
 
 
-def recover(document: dict[str, Any], addresses: Mapping[int, Hbm]) -> Sdsc:
-    """The SDSC of a document; `addresses` gives the address of each symbol id in the bundle.
+def recover(document: dict[str, Any], values: Mapping[int, Value]) -> Sdsc:
+    """The SDSC of a document; `values` gives the value of each symbol id in the bundle.
 
     Fault where labels, orders, sizes or addresses do not fit together."""
     ((key, top),) = document.items()
     ((function, body),) = top["dscs_"][0].items()
     path: Path = (key, "dscs_", 0, function)
     dims = tuple(Dim(name[:-1], body["N_"][name]) for name in body["N_"] if name != "name_")
-    state = _Document(body, path, {dim.label: dim.extent for dim in dims}, top["numCoresUsed_"])
+    extents = {dim.label: dim.extent for dim in dims}
+    tags = top.get("inputSymbolsAndTags_", {})
+    state = _Document(body, path, extents, top["numCoresUsed_"], tags)
     cut = _cut(state, top["coreIdToWkSlice_"], (key, "coreIdToWkSlice_"))
     count = len(body["labeledDs_"])
     if len(body["scheduleTree_"]) != count:
@@ -59,19 +74,54 @@ def recover(document: dict[str, Any], addresses: Mapping[int, Hbm]) -> Sdsc:
     return Sdsc(
         function=function,
         unit=body["computeOp_"][0]["exUnit"],
-        dims=dims,
-        operands=tuple(_operand(state, index, dict(cut), addresses) for index in range(count)),
+        dims=tuple(Dim(d.label, d.extent, _symbolic(state, d, dict(cut))) for d in dims),
+        operands=tuple(_operand(state, index, dict(cut), values) for index in range(count)),
         cut=cut,
         reads_output=len(body["computeOp_"][0]["inputLabeledDs"]) == count,
         constants=()
         if isinstance(constants, str)
         else tuple(_constant(constant) for constant in constants.values()),
         mask=tuple(
-            Mask(dim, ranges[0][0], ranges[0][1])
+            _mask(state, dim, ranges[0], values)
             for dim, ranges in body["coordinateMasking_"].items()
         ),
         provenance=top["debug_handle_"],
     )
+
+
+def _symbolic(state: _Document, dim: Dim, counts: Mapping[str, int]) -> Symbolic | None:
+    """What a document says of a symbolic dim, None for any other."""
+    symbols = state.body.get("dimToSymbolMapping_", {}).get(dim.label)
+    if symbols is None:
+        return None
+    place = (*state.path, "dataStageParam_", "0", "ss_", "symbolicDimInfo_")
+    info = state.body["dataStageParam_"]["0"]["ss_"]["symbolicDimInfo_"].get(dim.label)
+    if info is None:
+        raise Fault(place, f"the symbolic dim {dim.label} has no granularity")
+    granularity = info["granularity_"] * counts[dim.label]
+    if dim.extent % granularity:
+        reason = f"{dim.label} = {dim.extent} is no multiple of {granularity}"
+        raise Fault((*place, dim.label, "granularity_"), reason)
+    path = (*state.path, "dimToSymbolMapping_", dim.label)
+    return Symbolic(_tag(state, symbols[0], path), granularity)
+
+
+def _tag(state: _Document, symbol: int, path: Path) -> str:
+    if str(symbol) not in state.tags:
+        raise Fault(path, f"symbol {symbol} has no tag")
+    return state.tags[str(symbol)]
+
+
+def _mask(state: _Document, dim: str, given: list[int], values: Mapping[int, Value]) -> Mask:
+    """A mask; a negative number of valid elements is the symbol that gives it."""
+    valid, pad = given
+    if valid > 0:
+        return Mask(dim, valid, pad)
+    path = (*state.path, "coordinateMasking_", dim)
+    passed = values.get(valid)
+    if not isinstance(passed, Given):
+        raise Fault(path, f"symbol {valid} is no extent that bundle.mlir passes")
+    return Mask(dim, passed.maximum, pad, _tag(state, valid, path))
 
 
 def _cut(state: _Document, table: dict[str, dict[str, int]], path: Path) -> Cut:
@@ -91,7 +141,7 @@ def _cut(state: _Document, table: dict[str, dict[str, int]], path: Path) -> Cut:
 
 
 def _operand(
-    state: _Document, index: int, counts: dict[str, int], addresses: Mapping[int, Hbm]
+    state: _Document, index: int, counts: dict[str, int], values: Mapping[int, Value]
 ) -> Operand:
     body = state.body
     node, labeled = body["scheduleTree_"][index], body["labeledDs_"][index]
@@ -122,7 +172,7 @@ def _operand(
             raise Fault((*node_path, "layoutDimOrder_"), f"{dim} is cut inside a stick of {unit}")
         axes.append(axis)
     return Operand(
-        tuple(axes), stick, labeled["dataFormat_"], _place(state, node, node_path, addresses)
+        tuple(axes), stick, labeled["dataFormat_"], _place(state, node, node_path, values)
     )
 
 
@@ -135,19 +185,20 @@ def _gap(gaps: dict[str, str] | None, path: Path) -> int:
 
 
 def _place(
-    state: _Document, node: dict[str, Any], path: Path, addresses: Mapping[int, Hbm]
+    state: _Document, node: dict[str, Any], path: Path, values: Mapping[int, Value]
 ) -> Hbm | Lx:
     starts = list(node["startAddressCoreCorelet_"]["data_"].values())
     if node["component_"] == "lx":
         table = node["coordinates_"]["coreIdToWkSlice_"]
         own = (*path, "coordinates_", "coreIdToWkSlice_")
         return Lx(int(starts[0]), _cut(state, table, own) if table else None)
-    address = addresses.get(int(starts[0]))
-    if address is None:
-        raise Fault(
-            (*path, "startAddressCoreCorelet_", "data_"),
-            f"symbol {starts[0]} has no value in bundle.mlir",
+    address = values.get(int(starts[0]))
+    if not isinstance(address, Hbm):
+        reason = (
+            "no value in bundle.mlir" if address is None else "a value that is no fixed address"
         )
+        place = (*path, "startAddressCoreCorelet_", "data_")
+        raise Fault(place, f"symbol {starts[0]} of core 0 has {reason}")
     return address
 
 

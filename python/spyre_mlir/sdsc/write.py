@@ -36,8 +36,8 @@ def files(bundle: Bundle) -> dict[str, str]:
     """The files of a bundle: name -> text. Refusal SPY152 if one of them does not follow the
     schema."""
     texts = {BUNDLE_FILE: write_text(bundle)}
-    for index, (sdsc, _, symbols) in enumerate(numbering(bundle)):
-        document = emit(sdsc, index=index, symbols=symbols)
+    for index, (sdsc, first, symbols) in enumerate(numbering(bundle)):
+        document = emit(sdsc, index=index, first=first, symbols=symbols)
         for path, message in violations(document):
             raise Refusal("SPY152", f"{file_name(index)}: {json_path(path)}: {message}")
         texts[file_name(index)] = json.dumps(document, indent=2) + "\n"

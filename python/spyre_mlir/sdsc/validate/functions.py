@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What a device function asks of its constants, mask and operands.
+"""What a device function asks of its constants, mask, symbolic dims and operands.
 
 (Restated bundle specification; what the reference compiler was seen to write adds `useZeroMean`.
 Functions that are not listed are not judged.)
@@ -32,22 +32,71 @@ def check(bundle: Bundle) -> Iterator[Finding]:
     """Findings on every operation."""
     for index, (sdsc, _) in enumerate(bundle.operations()):
         top = f"{index}_{sdsc.function}"
-        for path, message in _operation(sdsc):
-            place = json_path((top, "dscs_", 0, sdsc.function, *path))
-            yield Finding("SPY157", file_name(index), place, message)
+        for code, faults in (("SPY157", _operation(sdsc)), ("SPY158", _symbolic(sdsc))):
+            for path, message in faults:
+                place = json_path((top, "dscs_", 0, sdsc.function, *path))
+                yield Finding(code, file_name(index), place, message)
 
 
 def _operation(sdsc: Sdsc) -> Iterator[tuple[Path, str]]:
     yield from _constants(sdsc)
     for mask in sdsc.mask:
         extent = sdsc.extents.get(mask.dim)
-        if mask.valid + mask.pad != extent:
+        if mask.tag is None and mask.valid + mask.pad != extent:
             message = f"{mask.valid} valid and {mask.pad} padded of {extent} elements"
             yield ("coordinateMasking_", mask.dim), message
     listed = sdsc.reads_output or sdsc.function.startswith(UNLISTED)
     if sdsc.unit == "sfp" and _reduces(sdsc) and not listed:
         message = f"{sdsc.function} reduces, so it has to list its output among its inputs"
         yield ("computeOp_", 0, "inputLabeledDs"), message
+
+
+def _symbolic(sdsc: Sdsc) -> Iterator[tuple[Path, str]]:
+    """A granule is whole sticks for every core and divides the largest extent; what is masked lies
+    in the last one."""
+    counts = dict(sdsc.cut)
+    dims = {dim.label: dim for dim in sdsc.dims if dim.symbolic is not None}
+    for label, dim in dims.items():
+        assert dim.symbolic is not None
+        place = ("dataStageParam_", "0", "ss_", "symbolicDimInfo_", label)
+        share = counts.get(label, 1) * _width(sdsc, label)
+        granularity = dim.symbolic.granularity
+        if granularity < 1 or dim.extent % granularity or granularity % share:
+            message = (
+                f"granules of {granularity} elements of {dim.extent}, expected a divisor of that "
+                f"and a multiple of {share}: whole sticks for each of {counts.get(label, 1)} slices"
+            )
+            yield place, message
+    for mask in sdsc.mask:
+        masked = dims.get(mask.dim)
+        symbolic = None if masked is None else masked.symbolic
+        if (mask.tag is None) != (symbolic is None):
+            yield (
+                ("coordinateMasking_", mask.dim),
+                "a dim and its mask are both symbolic, or neither",
+            )
+        elif masked is not None and symbolic is not None:
+            behind = masked.extent - mask.valid
+            if mask.pad != symbolic.granularity - 1 or not 0 <= behind < symbolic.granularity:
+                message = (
+                    f"up to {mask.valid} valid and {mask.pad} padded elements, expected up to "
+                    f"{masked.extent} and {symbolic.granularity - 1}"
+                )
+                yield ("coordinateMasking_", mask.dim), message
+            if mask.tag != symbolic.tag:
+                message = f"{mask.tag} elements of a dim of {symbolic.tag} are valid"
+                yield ("coordinateMasking_", mask.dim), message
+
+
+def _width(sdsc: Sdsc, label: str) -> int:
+    """Elements of the widest stick that runs along a dim, 1 where none does."""
+    widths = [
+        operand.storage.elements_per_stick
+        for operand in sdsc.operands
+        for axis in operand.axes
+        if axis.iterates and axis.dim == operand.stick == label
+    ]
+    return max(widths, default=1)
 
 
 def _constants(sdsc: Sdsc) -> Iterator[tuple[Path, str]]:
