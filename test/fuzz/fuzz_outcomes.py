@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fuzz_programs import Program
 
 from spyre_mlir import ir
-from spyre_mlir.checking.check import check
+from spyre_mlir.checking.comparison import check
 from spyre_mlir.diagnostics import Refusal
 
 CODE = re.compile(r"SPY\d{3}")

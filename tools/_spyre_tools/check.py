@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Prints the report; 1 if a stage or an address is wrong, or nothing could be compared."""
-    from spyre_mlir.checking.check import check
+    from spyre_mlir.checking.comparison import check
     from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 
     program = sys.stdin.buffer.read() if options.file == "-" else Path(options.file)

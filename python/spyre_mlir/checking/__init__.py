@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spyre_mlir.checking.report import Fault, Report, StageReport
 
 if TYPE_CHECKING:
-    from spyre_mlir.checking.check import check
+    from spyre_mlir.checking.comparison import check
 
 __all__ = ["Fault", "Report", "StageReport", "check"]
 
@@ -17,6 +17,6 @@ def __getattr__(name: str) -> Any:
     # Reports need no MLIR, checking does.
     if name != "check":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from spyre_mlir.checking.check import check
+    from spyre_mlir.checking.comparison import check
 
     return check
