@@ -232,6 +232,27 @@ static LogicalResult verifyOperand(SdscOp op, unsigned number, Attribute entry,
   return success();
 }
 
+/// C4; `known` are the dims of the operation, `slices` says into how many they are cut.
+static LogicalResult verifySymbolic(SdscOp op, const llvm::StringMap<int64_t> &known,
+                                    const llvm::StringMap<int64_t> &slices) {
+  llvm::StringSet<> seen;
+  for (Attribute entry : op.getSymbolic()) {
+    auto fields = dyn_cast<ArrayAttr>(entry);
+    bool isTriple = fields && fields.size() == 3;
+    auto label = isTriple ? dyn_cast<StringAttr>(fields[0]) : StringAttr();
+    auto granularity = isTriple ? dyn_cast<IntegerAttr>(fields[1]) : IntegerAttr();
+    if (!label || !granularity || !isa<StringAttr>(fields[2]) ||
+        !known.contains(label.getValue()) || !seen.insert(label.getValue()).second)
+      return op.emitOpError() << "C4: symbolic lists dims, each once, as [label, granularity, tag]";
+    int64_t extent = known.lookup(label.getValue()), grain = granularity.getInt();
+    int64_t count = slices.contains(label.getValue()) ? slices.lookup(label.getValue()) : 1;
+    if (grain < 1 || extent % grain != 0 || grain % count != 0)
+      return op.emitOpError() << "C4: dim '" << label.getValue() << "' of extent " << extent
+                              << " in " << count << " slices cannot have granules of " << grain;
+  }
+  return success();
+}
+
 LogicalResult SdscOp::verify() {
   llvm::StringMap<int64_t> known;
   if (getLabels().size() != getExtents().size())
@@ -242,12 +263,12 @@ LogicalResult SdscOp::verify() {
       return emitOpError() << "C1: dim '" << label.getValue() << "' of extent " << extent
                            << ": extents are positive, labels distinct";
   ArrayRef<Attribute> cut = getCut().getValue();
-  llvm::StringSet<> seen;
+  llvm::StringMap<int64_t> slices;
   for (size_t i = 0; i < cut.size(); i += 2) {
     auto label = dyn_cast<StringAttr>(cut[i]);
     auto count = i + 1 < cut.size() ? dyn_cast<IntegerAttr>(cut[i + 1]) : IntegerAttr();
     if (!label || !count || !known.contains(label.getValue()) ||
-        !seen.insert(label.getValue()).second || count.getInt() < 1 ||
+        !slices.try_emplace(label.getValue(), count.getInt()).second || count.getInt() < 1 ||
         known[label.getValue()] % count.getInt() != 0)
       return emitOpError()
              << "C2: cut is a list of dims and the number of slices that divides each";
@@ -255,7 +276,7 @@ LogicalResult SdscOp::verify() {
   for (auto [number, operand] : llvm::enumerate(getOperands()))
     if (failed(verifyOperand(*this, number, operand, known)))
       return failure();
-  return success();
+  return verifySymbolic(*this, known, slices);
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {

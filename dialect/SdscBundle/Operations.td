@@ -110,16 +110,22 @@ def SdscBundle_SdscOp : SdscBundle_Op<"sdsc", [Symbol, HasParent<"::mlir::Module
 
     The last operand is written. `constants` are [name, format, bits]; `mask` lists [label, valid, pad].
 
+    `symbolic` lists dims whose extent the caller passes: [label, granularity, tag]; `extents` holds the largest one, and `tag` is
+    an expression over the symbols of the program, which the caller rounds up to a multiple of the granularity. A mask that ends
+    there has the same tag: [label, largest valid, most pad, tag].
+
     * C1: as many extents as labels, all positive, labels distinct.
     * C2: `cut` names dims of the operation, each once, and divides their extents.
     * C3: an operand has the keys above, axes that are dims of the operation, and one gap an axis.
+    * C4: `symbolic` names dims of the operation, each once; the granularity divides the extent, and the slices the granularity.
 
     Example: `sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = ["mb", "out"], extents = array<i64: 128, 256>, ...}`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$function, StrAttr:$unit, StrArrayAttr:$labels,
                        DenseI64ArrayAttr:$extents, ArrayAttr:$cut, ArrayAttr:$operands,
                        DefaultValuedAttr<BoolAttr, "false">:$reads_output,
-                       DefaultValuedAttr<ArrayAttr, "{}">:$constants, DefaultValuedAttr<ArrayAttr, "{}">:$mask);
+                       DefaultValuedAttr<ArrayAttr, "{}">:$constants, DefaultValuedAttr<ArrayAttr, "{}">:$mask,
+                       DefaultValuedAttr<ArrayAttr, "{}">:$symbolic);
   let assemblyFormat = "$sym_name $function `on` $unit attr-dict";
   let hasVerifier = 1;
 }

@@ -20,8 +20,10 @@ from spyre_mlir.sdsc.model import (
     Lx,
     Mask,
     Operand,
+    Parameter,
     PoolBuffer,
     Sdsc,
+    Symbolic,
 )
 
 FUNCTION = "sdsc_bundle"
@@ -62,7 +64,26 @@ def write_sdsc(sdsc: Sdsc, name: str) -> ir.Operation:
         for c in sdsc.constants
     ]
     masks = [
-        ir.ArrayAttr.get([ir.StringAttr.get(m.dim), _i64(m.valid), _i64(m.pad)]) for m in sdsc.mask
+        ir.ArrayAttr.get(
+            [
+                ir.StringAttr.get(m.dim),
+                _i64(m.valid),
+                _i64(m.pad),
+                *([] if m.tag is None else [ir.StringAttr.get(m.tag)]),
+            ]
+        )
+        for m in sdsc.mask
+    ]
+    symbolic = [
+        ir.ArrayAttr.get(
+            [
+                ir.StringAttr.get(d.label),
+                _i64(d.symbolic.granularity),
+                ir.StringAttr.get(d.symbolic.tag),
+            ]
+        )
+        for d in sdsc.dims
+        if d.symbolic is not None
     ]
     op = sdscbundle.SdscOp(
         name,
@@ -79,6 +100,8 @@ def write_sdsc(sdsc: Sdsc, name: str) -> ir.Operation:
         op.attributes["constants"] = ir.ArrayAttr.get(constants)
     if masks:
         op.attributes["mask"] = ir.ArrayAttr.get(masks)
+    if symbolic:
+        op.attributes["symbolic"] = ir.ArrayAttr.get(symbolic)
     return op.operation
 
 
@@ -106,11 +129,15 @@ def read_sdsc(op: ir.Operation) -> Sdsc:
     cut: Cut = tuple(
         (label.value, count.value) for label, count in zip(parts[::2], parts[1::2], strict=True)
     )
+    symbolic = {
+        label.value: Symbolic(tag.value, granularity.value)
+        for label, granularity, tag in _optional(op, "symbolic")
+    }
     return Sdsc(
         given["function"].value,
         given["unit"].value,
         tuple(
-            Dim(label.value, extent)
+            Dim(label.value, extent, symbolic.get(label.value))
             for label, extent in zip(given["labels"], given["extents"], strict=True)
         ),
         tuple(_read_operand(operand) for operand in given["operands"]),
@@ -120,8 +147,17 @@ def read_sdsc(op: ir.Operation) -> Sdsc:
             Constant(name.value, format.value, bits.value)
             for name, format, bits in _optional(op, "constants")
         ),
-        tuple(Mask(dim.value, valid.value, pad.value) for dim, valid, pad in _optional(op, "mask")),
+        tuple(
+            Mask(dim.value, valid.value, pad.value, *(tag.value for tag in rest))
+            for dim, valid, pad, *rest in _optional(op, "mask")
+        ),
     )
+
+
+def parameter_types(count: int, extents: Iterable[Parameter]) -> list[ir.Type]:
+    """Types of the parameters of a bundle: `count` addresses, then `extents`."""
+    address = ir.Type.parse("!sdscbundle.input_arg<index>")
+    return [address] * count + [ir.Type.parse(extent.type) for extent in extents]
 
 
 def write_bundle(bundle: Bundle) -> ir.Module:
@@ -140,9 +176,8 @@ def write_bundle(bundle: Bundle) -> ir.Module:
         with ir.InsertionPoint(module.body):
             for number, sdsc in enumerate(sdscs):
                 write_sdsc(sdsc, f"sdsc_{number}")
-            parameter = ir.Type.parse("!sdscbundle.input_arg<index>")
             count = max(bundle.arguments, default=-1) + 1
-            function = func.FuncOp(FUNCTION, ([parameter] * count, []))
+            function = func.FuncOp(FUNCTION, (parameter_types(count, bundle.parameters), []))
         with ir.InsertionPoint(function.add_entry_block()):
             if bundle.pool is not None:
                 sdscbundle.DeviceMemAllocateOp(ir.IndexType.get(), _i64(bundle.pool.bytes or 0))
@@ -170,7 +205,9 @@ def _write_nodes(nodes: tuple[Sdsc | Loop, ...], number: int) -> int:
 
 
 def read_bundle(module: ir.Module | ir.Operation) -> Bundle:
-    """The bundle of a lowered module. ValueError if the module is not lowered."""
+    """The bundle of a lowered module.
+
+    ValueError if the module is not lowered, or takes other extents than its operations ask for."""
     body = module.operation.regions[0].blocks[0]
     sdscs: dict[str, Sdsc] = {}
     functions = []
@@ -190,7 +227,21 @@ def read_bundle(module: ir.Module | ir.Operation) -> Bundle:
         if op.operation.name == "sdscbundle.device_mem_allocate"
     ]
     pool = PoolBuffer(pools[0]) if pools else None
-    return Bundle(_nodes(block, sdscs), pool)
+    bundle = Bundle(_nodes(block, sdscs), pool)
+    _check_extents(block, bundle)
+    return bundle
+
+
+def _check_extents(block: ir.Block, bundle: Bundle) -> None:
+    """Whether the parameters of the function end with the extents that its operations ask for."""
+    asked = [parameter.type for parameter in bundle.parameters]
+    types = [str(argument.type) for argument in block.arguments]
+    given = [type for type in types if "granularity" in type]
+    if given != asked or types[len(types) - len(given) :] != given:
+        raise ValueError(
+            f"@{FUNCTION} takes the extents [{', '.join(given)}], its operations ask for "
+            f"[{', '.join(asked)}]"
+        )
 
 
 def _nodes(block: ir.Block, sdscs: dict[str, Sdsc]) -> tuple[Sdsc | Loop, ...]:

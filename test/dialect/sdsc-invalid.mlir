@@ -78,3 +78,26 @@ func.func @f() {
   sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = [], extents = array<i64>, cut = [], operands = []}
   return
 }
+
+// -----
+
+// expected-error @+1 {{C4: symbolic lists dims, each once, as [label, granularity, tag]}}
+sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = ["mb"], extents = array<i64: 8>, cut = [], operands = [], symbolic = [["x", 2, "n"]]}
+
+// -----
+
+// One dim twice.
+// expected-error @+1 {{C4: symbolic lists dims, each once, as [label, granularity, tag]}}
+sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = ["mb"], extents = array<i64: 8>, cut = [], operands = [], symbolic = [["mb", 2, "n"], ["mb", 2, "n"]]}
+
+// -----
+
+// A granule that does not divide the largest extent.
+// expected-error @+1 {{C4: dim 'mb' of extent 8 in 1 slices cannot have granules of 3}}
+sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = ["mb"], extents = array<i64: 8>, cut = [], operands = [], symbolic = [["mb", 3, "n"]]}
+
+// -----
+
+// Slices that do not divide the granule.
+// expected-error @+1 {{C4: dim 'mb' of extent 8 in 4 slices cannot have granules of 2}}
+sdscbundle.sdsc @sdsc_0 "exp" on "sfp" {labels = ["mb"], extents = array<i64: 8>, cut = ["mb", 4], operands = [], symbolic = [["mb", 2, "n"]]}
