@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs a bundle on device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.hardware import SPAN_LIMIT_BYTES, STICK_BYTES
+from spyre_mlir.machine.execution import Machine, UnwrittenRead, stores_of
+from spyre_mlir.machine.memory import READ, WRITTEN, Buffer, Bytes
+from spyre_mlir.machine.program import Program, Source, read_program
+from spyre_mlir.sdsc.model import POOL
+
+Given = Buffer | Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Which sticks of a memory were read and which were written."""
+
+    read: NDArray[np.bool_]
+    written: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run left behind.
+
+    `arguments`: the memory of each parameter, by number; `pool`: that of intermediates; `touched`:
+    by parameter number, "pool" or "lx" (the scratchpads of all cores, one behind the other);
+    `unwritten`: reads of bytes that nobody wrote, the first of each operand; `operations`: how many
+    ran."""
+
+    arguments: Mapping[int, Buffer]
+    pool: Buffer | None
+    touched: Mapping[int | str, Touched]
+    unwritten: tuple[UnwrittenRead, ...]
+    operations: int
+    _machine: Machine = field(repr=False)
+
+    def writer(self, buffer: int | str, address: int) -> str:
+        """Who wrote the byte at `address` of a memory last, as a phrase."""
+        stick = address // STICK_BYTES
+        number = int(self._machine.stores[buffer].writer[stick])
+        if number < 0:
+            return "nobody wrote it"
+        prepared, trips = self._machine.ran[number]
+        sticks = prepared.places[-1].sticks(trips)
+        at = int(np.flatnonzero(sticks.reshape(-1) == stick)[0])
+        core = prepared.places[-1].core(at, sticks.shape)
+        where = f" in trip {list(trips)}" if trips else ""
+        return f"written by {prepared.step.file} on core {core}{where}"
+
+
+def run_bundle(
+    bundle: Source,
+    arguments: Sequence[Given] | Mapping[int, Given],
+    *,
+    symbols: Mapping[str, int] | None = None,
+    limit: int = SPAN_LIMIT_BYTES,
+    pool: Given | None = None,
+    steps: int | None = None,
+    strict: bool = False,
+) -> Run:
+    """Runs a bundle on device memory and returns what it left there.
+
+    `bundle` is a folder, its texts by file name, or a bundle as a value. `arguments` has a buffer,
+    or bytes that all hold data, per parameter: in order, or by number where the bundle leaves
+    parameters out. They are not changed. `pool` is passed where the bundle does not allocate it.
+    `limit`: bytes that a core may reach from one base; `steps`: operations that may run (None: any
+    number); `strict`: whether reading bytes that nobody wrote is an error, and not only a note.
+
+    Raises Refusal SPY140 to SPY148 with the operation, operand, core and trip, and what
+    `read_program` raises for files that are no bundle."""
+    program = read_program(bundle, symbols)
+    machine = Machine(program, {}, limit, steps, strict)
+    machine.stores = stores_of(program, _arguments(program, arguments), _pool(program, pool))
+    machine.run()
+    stores = machine.stores
+    return Run(
+        {key: store.buffer for key, store in stores.items() if isinstance(key, int)},
+        stores[POOL].buffer if POOL in stores else None,
+        {
+            key: Touched((store.touched & READ) != 0, (store.touched & WRITTEN) != 0)
+            for key, store in stores.items()
+        },
+        tuple(machine.unwritten),
+        len(machine.ran),
+        machine,
+    )
+
+
+def _arguments(program: Program, given: Sequence[Given] | Mapping[int, Given]) -> dict[int, Buffer]:
+    numbered = dict(given) if isinstance(given, Mapping) else dict(enumerate(given))
+    missing = [number for number in program.arguments if number not in numbered]
+    if missing:
+        raise Refusal("SPY146", f"argument {missing[0]} of the bundle is not given")
+    return {number: _buffer(numbered[number]) for number in program.arguments}
+
+
+def _buffer(given: Given) -> Buffer:
+    return given if isinstance(given, Buffer) else Buffer.of(given)
+
+
+def _pool(program: Program, given: Given | None) -> Buffer | None:
+    if program.pool is not None:
+        return Buffer.empty(program.pool)
+    if not program.pool_passed:
+        return None
+    if given is None:
+        raise Refusal("SPY146", "the bundle takes a pool from its caller, which is not given")
+    return _buffer(given)
