@@ -83,10 +83,10 @@ def _linear(terms: _Terms, extents: Mapping[str, int]) -> ValueSet:
         elif reach < 0:
             low += reach
             steps.append((-coefficient, -reach))
-    return ValueSet(low, high, True, _summed_step(steps))
+    return ValueSet(low, high, True, summed_step(steps))
 
 
-def _summed_step(steps: list[tuple[int, int]]) -> int:
+def summed_step(steps: list[tuple[int, int]]) -> int:
     """The step of a sum of progressions (step, reach); 0 if the sum has holes, or may have."""
     if not steps:
         return 1
@@ -119,7 +119,7 @@ def _values(expression: Expression, box: tuple[tuple[str, int], ...]) -> ValueSe
         low, high, exact = low + found.low, high + found.high, exact and found.exact
         if found.low < found.high:
             steps.append((found.step, found.high - found.low))
-    return ValueSet(low, high, exact, _summed_step(steps) if exact else 0)
+    return ValueSet(low, high, exact, summed_step(steps) if exact else 0)
 
 
 def _independent(terms: _Terms) -> list[_Terms]:
@@ -165,8 +165,13 @@ def _atom(atom: Atom, extents: Mapping[str, int]) -> ValueSet:
         first = inner.low % shared
         return ValueSet(first, modulus - shared + first, True, shared)
     lowest = _least_residue(count, inner.step, inner.low, modulus)
-    highest = modulus - 1 - _least_residue(count, -inner.step, -inner.low - 1, modulus)
-    return ValueSet(lowest, highest)
+    return ValueSet(lowest, largest_residue(count, inner.step, inner.low, modulus))
+
+
+def largest_residue(count: int, step: int, first: int, modulus: int) -> int:
+    """The largest (first + step*k) mod modulus over 0 <= k < count, count at least 1; logarithmic
+    time."""
+    return modulus - 1 - _least_residue(count, -step, -first - 1, modulus)
 
 
 def _least_residue(count: int, step: int, first: int, modulus: int) -> int:
@@ -211,9 +216,9 @@ def _joint(terms: _Terms, extents: Mapping[str, int]) -> ValueSet:
     names = expression.symbols()
     windows = {}
     for name in names:
-        extent, period = extents[name], _period(expression, name)[0]
-        whole = extent <= 2 * period
-        windows[name] = [(0, extent)] if whole else [(0, period), (extent - period, extent)]
+        extent, steps = extents[name], period(expression, name)[0]
+        whole = extent <= 2 * steps
+        windows[name] = [(0, extent)] if whole else [(0, steps), (extent - steps, extent)]
     lengths = {name: sum(end - start for start, end in windows[name]) for name in names}
     longest = max(names, key=lambda name: lengths[name])
     others = [name for name in names if name != longest]
@@ -307,21 +312,21 @@ def _added(left: list[_Piece], right: list[_Piece], factor: int) -> list[_Piece]
     return total
 
 
-def _period(expression: Expression, name: str) -> tuple[int, int]:
+def period(expression: Expression, name: str) -> tuple[int, int]:
     """(p, a) with expression(s + p) = expression(s) + a for every value of the symbols."""
     parts = []
     for atom, coefficient in expression.terms:
         if isinstance(atom, str):
-            period, rise = 1, int(atom == name)
+            steps, rise = 1, int(atom == name)
         else:
-            period, rise = _period(atom.argument, name)
+            steps, rise = period(atom.argument, name)
             divisor = atom.divisor if isinstance(atom, Quotient) else atom.modulus
             times = divisor // gcd(rise, divisor)
-            period *= times
+            steps *= times
             rise = times * rise // divisor if isinstance(atom, Quotient) else 0
-        parts.append((period, rise * coefficient))
-    whole = lcm(*(period for period, _ in parts))
-    return whole, sum(rise * (whole // period) for period, rise in parts)
+        parts.append((steps, rise * coefficient))
+    whole = lcm(*(steps for steps, _ in parts))
+    return whole, sum(rise * (whole // steps) for steps, rise in parts)
 
 
 def _bound(terms: _Terms, extents: Mapping[str, int]) -> ValueSet:

@@ -13,8 +13,9 @@ from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.tiling.candidates import Axis, Constraint, axes_of, constraints_of
 from spyre_mlir.tiling.plans import Level, TilePlan
-from spyre_mlir.tiling.search import Choice, Remainders, exact_sizes, search
+from spyre_mlir.tiling.search import Choice, Remainders, search
 from spyre_mlir.tiling.seed_policy import Caps, plan_seed
+from spyre_mlir.tiling.sizes import exact_sizes
 
 Policy = Literal["default", "seed"]
 

@@ -2,31 +2,41 @@
 """The search: the cheapest way to cut the axes so that every constraint holds.
 
 A choice gives each axis one tile size. Its cost is (product of counts, axes that are cut, largest
-count, counts by decreasing untiled span). Constraints on one axis only thin out its list of tile
-sizes, and then the smallest count of each list is the answer; what constraints share several axes
-is decided by branch and bound on the product."""
+count, counts by decreasing untiled span). Constraints on one axis only thin out its tile sizes, and
+then the smallest count of each axis is the answer, in closed form or by bisection. What constraints
+share several axes is decided by branch and bound: the axis with the most sizes comes last and is
+bisected, and a branch ends where the tiles that its constraints need at least are too many."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import islice
-from math import isqrt, prod
+from math import gcd, lcm, prod
 from typing import Literal
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX
-from spyre_mlir.tiling.candidates import Axis, Constraint, Summand, largest_tile, monotone
+from spyre_mlir.tiling.candidates import Axis, Constraint
+from spyre_mlir.tiling.reaches import Summand, alignment, largest_tile
+from spyre_mlir.tiling.sizes import (
+    Listed,
+    Multiples,
+    Size,
+    Sizes,
+    divisors,
+    every_size,
+    exact_sizes,
+)
 
 Remainders = Literal["never", "fallback", "always"]
 
-FULL_LIST = 4096
+EVERY_SIZE = 128
 """Units of an axis up to which every tile size is looked at where the reach does not grow with the
 tile."""
 
-STEP_BUDGET = 20_000
-"""Partial choices that one search may visit; after that it takes the best that it has seen."""
+STEP_BUDGET = 2_000
+"""Times that one branch and bound may look at its shared constraints. It ends with the best choice
+seen, which is then not proved to be the cheapest."""
 
 EXACT, REMAINDER, EXACT_MANY, MANY = range(4)
 """Tiers of tile sizes: exact divisors with few tiles, any size with few tiles, and both with as
@@ -40,54 +50,17 @@ TIERS: dict[Remainders, tuple[int, ...]] = {
 }
 """The tiers that an axis may use, in the order in which they are tried."""
 
-Size = tuple[int, int]
-"""(tiles, units per tile)."""
+Cost = tuple[int, int, int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Tile sizes in elements of the axes that are cut, and the cost."""
+    """Tile sizes in elements of the axes that are cut, and the cost. `proved`: no choice of the same
+    tiers is cheaper."""
 
     tiles: dict[str, int]
-    cost: tuple[int, int, int, tuple[int, ...]]
-
-
-@lru_cache(maxsize=1 << 12)
-def exact_sizes(units: int, cap: int) -> tuple[Size, ...]:
-    """(count, units / count) for each divisor up to `cap`, rising."""
-    if cap <= isqrt(units):
-        counts = [c for c in range(1, cap + 1) if units % c == 0]
-    else:
-        low = [c for c in range(1, isqrt(units) + 1) if units % c == 0]
-        high = [units // c for c in reversed(low) if c * c != units]
-        counts = [c for c in low + high if c <= cap]
-    return tuple([(c, units // c) for c in counts])
-
-
-def balanced_sizes(units: int, cap: int, largest: int | None = None) -> Iterator[Size]:
-    """(count, smallest tile with that count) for each count up to `cap` that some tile size has,
-    rising.
-
-    Tiles larger than `largest` units are left out."""
-    tile = units if largest is None else largest
-    while True:
-        count = -(-units // tile)
-        if count > cap:
-            return
-        tile = -(-units // count)
-        yield count, tile
-        if tile == 1:
-            return
-        tile -= 1
-
-
-def every_size(units: int, cap: int) -> Iterator[Size]:
-    """(count, tile) for every tile size with a count up to `cap`: by rising count, exact and small
-    ones first."""
-    sizes = [(-(-units // tile), units % tile != 0, tile) for tile in range(1, units + 1)]
-    for count, _, tile in sorted(sizes):
-        if count <= cap:
-            yield count, tile
+    cost: Cost
+    proved: bool = True
 
 
 @dataclass(slots=True)
@@ -101,77 +74,73 @@ class _Axis:
     base: dict[str, int]
     cap: int
     excluded: int
-    lists: dict[int, tuple[Size, ...]] = field(default_factory=dict)
-    monotone: bool = field(init=False)
-    """Whether smaller tiles always reach less, in every constraint."""
+    lists: dict[int, Sizes] = field(default_factory=dict)
+    steps: tuple[int, ...] = field(init=False)
+    """Divisors of the units after which every coordinate repeats, falling; (1,) where smaller tiles
+    always reach less."""
     largest: int | None = None
 
     def __post_init__(self) -> None:
-        self.monotone = all(
-            monotone(summand.expression, self.axis.unit)
-            for constraint in (*self.own, *self.shared)
-            for summand in _touching(constraint, self.axis.symbol)
-        )
+        symbol, unit, repeats = self.axis.symbol, self.axis.unit, 1
+        for constraint in (*self.own, *self.shared):
+            for summand in _touching(constraint, symbol):
+                found = alignment(summand.expression, symbol)
+                repeats = lcm(repeats, found // gcd(found, unit))
+        self.steps = (1,) if repeats == 1 else divisors(repeats)[::-1]
+
+    @property
+    def nested(self) -> bool:
+        """Whether what fits a tile fits smaller ones."""
+        return len(self.steps) == 1
 
     def fits(self, units: int) -> bool:
         """Whether the axis' own constraints hold for tiles of so many units."""
         self.base[self.axis.symbol] = units * self.axis.unit
         return all(c.holds(self.base, self.domains) for c in self.own)
 
-    def sizes(self, tier: int) -> tuple[Size, ...]:
-        """The tile sizes of a tier that satisfy the axis' own constraints, by rising count."""
+    def sizes(self, tier: int) -> Sizes:
+        """The tile sizes of a tier that satisfy the axis' own constraints."""
         if tier not in self.lists:
             self.lists[tier] = self._sizes(tier)
         return self.lists[tier]
 
-    def _sizes(self, tier: int) -> tuple[Size, ...]:
+    def _sizes(self, tier: int) -> Sizes:
         cap = min(self.cap, LOOP_TRIPS_MAX) if tier < EXACT_MANY else LOOP_TRIPS_MAX
         units = self.axis.units
-        exact = tier in (EXACT, EXACT_MANY)
-        if not self.monotone:
-            found = exact_sizes(units, cap) if exact else self._any_size(cap)
-            return tuple([s for s in found if s[1] != self.excluded and self.fits(s[1])])
-        largest = self.largest = self._largest() if self.largest is None else self.largest
-        if largest == 0 or -(-units // largest) > cap:
-            return ()
-        # Larger counts only cost more, unless other constraints ask for them.
-        if exact:
-            found = exact_sizes(units, cap)
-            kept = [size for size in found if size[1] <= largest and size[1] != self.excluded]
-            return tuple(kept if self.shared else kept[:1])
-        balanced = balanced_sizes(units, cap, largest)
-        if self.excluded:
-            balanced = (size for size in balanced if size[1] != self.excluded)
-        return tuple(balanced if self.shared else islice(balanced, 1))
-
-    def _any_size(self, cap: int) -> Iterator[Size]:
-        """Every size if the axis is short; else balanced ones, and those that align with a boundary
-        of a coordinate."""
-        units = self.axis.units
-        if units <= FULL_LIST:
-            yield from every_size(units, cap)
-            return
-        sizes = {tile: count for count, tile in balanced_sizes(units, cap)}
-        for count, tile in list(balanced_sizes(units, cap)):
-            for power in range(1, tile.bit_length()):
-                aligned = -(-tile >> power) << power
-                if -(-units // aligned) == count:
-                    sizes[aligned] = count
-        yield from sorted((count, tile) for tile, count in sizes.items())
+        largest = self._largest() if self.nested else units
+        if largest == 0:
+            return Listed((), nested=True)
+        if tier in (EXACT, EXACT_MANY) or (not self.nested and units <= EVERY_SIZE):
+            exact = tier in (EXACT, EXACT_MANY)
+            found = exact_sizes(units, cap) if exact else every_size(units, cap)
+            kept = (s for s in found if s[1] <= largest and s[1] != self.excluded)
+            return Listed(
+                [s for s in kept if self.nested or self.fits(s[1])], nested=exact and self.nested
+            )
+        own = None if self.nested else self.fits
+        return Multiples(units, cap, largest, steps=self.steps, own=own, excluded=self.excluded)
 
     def _largest(self) -> int:
         """The largest tile in units that fits, by closed form or bisection; 0 if none does."""
+        if self.largest is None:
+            self.largest = self._closed_form()
+        return self.largest
+
+    def _closed_form(self) -> int:
         low, high = 0, self.axis.units
         for constraint in self.own:
             if constraint.compact or len(constraint.coordinates[0]) > 1:
                 break
-            elements = largest_tile(constraint.coordinates[0][0].expression, constraint.allowed - 1)
+            summand = constraint.coordinates[0][0]
+            elements = None
+            if len(summand.symbols) == 1:
+                elements = largest_tile(summand.expression, constraint.allowed - 1)
             if elements is None:
                 break
             high = min(high, elements // self.axis.unit)
         else:
             return high
-        if self.fits(high):
+        if high == 0 or self.fits(high):
             return high
         while high - low > 1:
             middle = (low + high) // 2
@@ -183,8 +152,8 @@ class _Axis:
 
 
 def _touching(constraint: Constraint, symbol: str) -> Iterator[Summand]:
-    for summands in constraint.coordinates:
-        for summand in summands:
+    for parts in constraint.coordinates:
+        for summand in parts:
             if symbol in summand.symbols:
                 yield summand
 
@@ -220,6 +189,11 @@ def search(
             found = problem.solve(allowed, dims) if problem is not None else None
             if found is not None:
                 return found
+    if any(problem is not None and problem.undecided for problem in problems):
+        raise Refusal(
+            "SPY044",
+            f"whether any tiles fit was not decided by looking at {STEP_BUDGET} choices of a tier",
+        )
     return None
 
 
@@ -293,46 +267,49 @@ class _Problem:
     ) -> None:
         self.axes, self.shared, self.domains, self.uncut = axes, shared, domains, uncut
         self.max_dims = len(axes)
-        self.steps = 0
+        self.undecided = False
+        """Whether a branch and bound ended before it had found a choice or that there is none."""
 
     def solve(self, tiers: Sequence[int], max_dims: int) -> Choice | None:
         """The cheapest choice with the earliest tiers that make one fit."""
         self.max_dims = max_dims
         taken = [tiers[-1]] * len(self.axes)
         if len(tiers) > 1:
-            if self.shared and self.cheapest(taken, any_choice=True) is None:
+            if self.shared and self._cheapest(taken, any_choice=True) is None:
                 return None
             for position, axis in enumerate(self.axes):
                 for tier in tiers:
                     taken[position] = tier
                     if axis.sizes(tier) and (
-                        not self.shared or self.cheapest(taken, any_choice=True)
+                        not self.shared or self._cheapest(taken, any_choice=True)
                     ):
                         break
-        return self.cheapest(taken)
+        return self._cheapest(taken)
 
-    def cheapest(self, tiers: Sequence[int], *, any_choice: bool = False) -> Choice | None:
+    def _cheapest(self, tiers: Sequence[int], *, any_choice: bool = False) -> Choice | None:
         """The cheapest choice from these tiers, or the first one found."""
         lists = [axis.sizes(tier) for axis, tier in zip(self.axes, tiers, strict=True)]
         if not all(lists):
             return None
-        first = [sizes[0] for sizes in lists]
+        first = [sizes.coarsest for sizes in lists]
         if sum([count > 1 for count, _ in first]) > self.max_dims:
             return None  # every axis needs at least its first count
-        if not self.shared:
-            return self._choice(first)
-        tiles = dict(self.uncut)
-        tiles.update(self._tiles(first))
-        if all(c.holds(tiles, self.domains) for c in self.shared):
+        if not self.shared or self._fit(first):
             return self._choice(first)
         if any_choice:
-            finest = [sizes[-1] for sizes in lists]
-            tiles.update(self._tiles(finest))
-            if sum([count > 1 for count, _ in finest]) <= self.max_dims and all(
-                c.holds(tiles, self.domains) for c in self.shared
-            ):
+            finest = [sizes.finest for sizes in lists]
+            if sum([count > 1 for count, _ in finest]) <= self.max_dims and self._fit(finest):
                 return self._choice(finest)
-        return self._branch(lists, any_choice)
+        branch = _Branch(self, lists, any_choice)
+        found = branch.run()
+        if branch.ended and found is None:
+            self.undecided = True
+        return found
+
+    def _fit(self, sizes: Sequence[Size]) -> bool:
+        """Whether the shared constraints hold."""
+        tiles = {**self.uncut, **self._tiles(sizes)}
+        return all(c.holds(tiles, self.domains) for c in self.shared)
 
     def _tiles(self, sizes: Sequence[Size]) -> dict[str, int]:
         return {
@@ -340,97 +317,108 @@ class _Problem:
             for axis, (_, units) in zip(self.axes, sizes, strict=True)
         }
 
-    def _choice(self, sizes: Sequence[Size]) -> Choice:
-        counts = tuple([count for count, _ in sizes])
-        cut = [axis for axis, (count, _) in zip(self.axes, sizes, strict=True) if count > 1]
+    def _choice(self, sizes: Sequence[Size], *, proved: bool = True) -> Choice:
         tiles = self._tiles(sizes)
-        return Choice(
-            {axis.axis.symbol: tiles[axis.axis.symbol] for axis in cut},
-            (prod(counts), len(cut), max(counts, default=1), counts),
-        )
+        cut = [a.axis.symbol for a, (count, _) in zip(self.axes, sizes, strict=True) if count > 1]
+        return Choice({name: tiles[name] for name in cut}, cost_of(sizes), proved)
 
-    def _branch(self, lists: list[tuple[Size, ...]], any_choice: bool) -> Choice | None:
-        """Depth first in the order of the axes; the last axis takes its first size that fits."""
-        best: list[Choice] = []
-        tiles = dict(self.uncut)
-        last = len(lists) - 1
-        least = [1] * (last + 2)  # product of the smallest counts from an axis on
-        for position in range(last, -1, -1):
-            least[position] = least[position + 1] * lists[position][0][0]
-        smallest = self._smallest(lists)
-        chosen: list[Size] = []
 
-        def descend(position: int, total: int) -> bool:
-            name, unit = self.axes[position].axis.symbol, self.axes[position].axis.unit
-            for size in lists[position]:
-                self.steps += 1
-                if self.steps > STEP_BUDGET:
-                    if best:
-                        return True
-                    raise Refusal(
-                        "SPY044", f"no plan was decided on within {STEP_BUDGET} partial choices"
-                    )
-                bound = total * size[0]
-                if best and bound * least[position + 1] > best[0].cost[0]:
+def cost_of(sizes: Sequence[Size]) -> Cost:
+    """What choices are compared by."""
+    counts = tuple([count for count, _ in sizes])
+    cut = sum([count > 1 for count in counts])
+    return prod(counts), cut, max(counts, default=1), counts
+
+
+class _Branch:
+    """One branch and bound: depth first, the axes with fewer sizes first; the last one is
+    bisected."""
+
+    def __init__(self, problem: _Problem, lists: Sequence[Sizes], any_choice: bool) -> None:
+        self.problem, self.lists, self.any_choice = problem, lists, any_choice
+        self.order = sorted(range(len(lists)), key=lambda at: lists[at].length)
+        self.least = [1] * (len(lists) + 1)
+        """Product of the smallest counts of the axes from a position of the order on."""
+        for position in range(len(lists) - 1, -1, -1):
+            count = lists[self.order[position]].coarsest[0]
+            self.least[position] = self.least[position + 1] * count
+        self.smallest = self._smallest()
+        self.tiles = dict(problem.uncut)
+        self.chosen = [sizes.coarsest for sizes in lists]
+        self.best: tuple[Cost, list[Size]] | None = None
+        self.steps = 0
+        self.ended = False
+
+    def run(self) -> Choice | None:
+        """The cheapest choice, or the first one found."""
+        self._descend(0, 1, 0)
+        if self.best is None:
+            return None
+        return self.problem._choice(self.best[1], proved=not self.ended)
+
+    def _smallest(self) -> list[dict[str, int]]:
+        """Per position of the order: tile sizes of the axes from there on under which reaches are
+        least."""
+        found: list[dict[str, int]] = [{}]
+        for at in reversed(self.order):
+            axis, sizes = self.problem.axes[at], self.lists[at]
+            # A single element reaches nothing, where smaller tiles may reach further.
+            tile = sizes.finest[1] * axis.axis.unit if axis.nested else 1
+            found.append({**found[-1], axis.axis.symbol: tile})
+        return found[::-1]
+
+    def _holds(self, tiles: Mapping[str, int]) -> bool:
+        self.steps += 1
+        self.ended = self.ended or self.steps > STEP_BUDGET
+        return all(c.holds(tiles, self.problem.domains) for c in self.problem.shared)
+
+    def _descend(self, position: int, total: int, cut: int) -> bool:
+        """Whether a choice was found below; `total` tiles and `cut` axes so far."""
+        at = self.order[position]
+        axis, sizes = self.problem.axes[at].axis, self.lists[at]
+        if position == len(self.order) - 1:
+            return self._last(at, total, cut)
+        found = False
+        for size in sizes:
+            bound = total * size[0]
+            deeper = cut + (size[0] > 1)
+            if deeper > self.problem.max_dims or self.ended:
+                break
+            if self.best and bound * self.least[position + 1] > self.best[0][0]:
+                break
+            self.tiles[axis.symbol] = size[1] * axis.unit
+            if self.best and bound * self._needed() > self.best[0][0]:
+                continue
+            if not self._holds({**self.tiles, **self.smallest[position + 1]}):
+                continue
+            self.chosen[at] = size
+            if self._descend(position + 1, bound, deeper):
+                found = True
+                if self.any_choice:
                     break
-                tiles[name] = size[1] * unit
-                if best and position < last and bound * self._least(tiles) > best[0].cost[0]:
-                    continue
-                chosen.append(size)
-                stop = False
-                if position == last:
-                    stop = self._leaf(chosen, tiles, best)
-                elif self._possible(tiles, smallest[position + 1]):
-                    stop = descend(position + 1, total * size[0]) and any_choice
-                chosen.pop()
-                if stop:
-                    break
-            tiles[name] = self.uncut[name]
-            return bool(best)
-
-        descend(0, 1)
-        return best[0] if best else None
-
-    def _least(self, tiles: Mapping[str, int]) -> int:
-        """The product of counts that the axes still uncut need at least: no extent shrinks by more
-        than the number of tiles."""
-        found = 1
-        for constraint in self.shared:
-            extent = constraint.extent_at(tiles, self.domains)
-            found = max(found, -(-extent // constraint.allowed))
+        self.tiles[axis.symbol] = self.problem.uncut[axis.symbol]
         return found
 
-    def _leaf(self, chosen: list[Size], tiles: Mapping[str, int], best: list[Choice]) -> bool:
-        """Takes a full choice if it fits and is cheaper; says whether it fits."""
-        if sum([count > 1 for count, _ in chosen]) > self.max_dims:
+    def _needed(self) -> int:
+        """Tiles that the axes still uncut need at least."""
+        tiles, domains = self.tiles, self.problem.domains
+        return max([c.tiles_needed(tiles, domains) for c in self.problem.shared])
+
+    def _last(self, at: int, total: int, cut: int) -> bool:
+        """Gives the last axis the fewest tiles that fit."""
+        axis = self.problem.axes[at].axis
+
+        def fits(units: int) -> bool:
+            self.tiles[axis.symbol] = units * axis.unit
+            return self._holds(self.tiles)
+
+        most = self.best[0][0] // total if self.best else LOOP_TRIPS_MAX
+        size = self.lists[at].first(fits, 1 if cut == self.problem.max_dims else most)
+        self.tiles[axis.symbol] = self.problem.uncut[axis.symbol]
+        if size is None:
             return False
-        if not all(c.holds(tiles, self.domains) for c in self.shared):
-            return False
-        choice = self._choice(chosen)
-        if not best or choice.cost < best[0].cost:
-            best[:] = [choice]
+        self.chosen[at] = size
+        cost = cost_of(self.chosen)
+        if self.best is None or cost < self.best[0]:
+            self.best = cost, list(self.chosen)
         return True
-
-    def _smallest(self, lists: list[tuple[Size, ...]]) -> list[dict[str, int]]:
-        """Per position: tile sizes of the axes from there on under which reaches are least."""
-        found: list[dict[str, int]] = []
-        for position in range(len(lists) + 1):
-            found.append(
-                {
-                    axis.axis.symbol: min(units for _, units in sizes) * axis.axis.unit
-                    for axis, sizes in zip(self.axes[position:], lists[position:], strict=True)
-                    if axis.monotone
-                }
-                | {
-                    axis.axis.symbol: 1  # a single element reaches nothing
-                    for axis in self.axes[position:]
-                    if not axis.monotone
-                }
-            )
-        return found
-
-    def _possible(self, tiles: Mapping[str, int], smallest: Mapping[str, int]) -> bool:
-        """Whether the shared constraints hold if the axes still open are cut as finely as they can
-        be."""
-        trial = {**tiles, **smallest}
-        return all(c.holds(trial, self.domains) for c in self.shared)
