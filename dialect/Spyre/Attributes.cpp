@@ -482,7 +482,8 @@ LogicalResult TilePlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (origin == PlanOrigin::Auto && (level.getName() || !level.getSize()))
       return emitError() << "SPY004: only a hint may name a dim or leave the tile size out";
     for (TileLevelAttr outer : levels.take_front(i))
-      if (outer.getDim() == level.getDim() && outer.getName() == level.getName())
+      if (outer.getKind() == level.getKind() && outer.getDim() == level.getDim() &&
+          outer.getName() == level.getName())
         return emitError() << "SPY004: two levels divide the same dim";
   }
   return success();
