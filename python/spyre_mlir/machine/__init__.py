@@ -7,7 +7,7 @@ its own. See docs/interpreter.md."""
 from spyre_mlir.machine.execution import UnwrittenRead
 from spyre_mlir.machine.host import run_program
 from spyre_mlir.machine.memory import DATA, POISON, UNWRITTEN, Buffer
-from spyre_mlir.machine.run import Run, Touched, run_bundle
+from spyre_mlir.machine.run import Run, Touched, run_bundle, trace_bundle
 from spyre_mlir.machine.transfer import from_device, to_device
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "run_bundle",
     "run_program",
     "to_device",
+    "trace_bundle",
 ]

@@ -9,21 +9,21 @@ cell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 import numpy as np
 
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.hardware import CORES, LX_BYTES, STICK_BYTES
+from spyre_mlir.hardware import LX_BYTES, STICK_BYTES
 from spyre_mlir.machine.compute import Operation, Tensor, compute
 from spyre_mlir.machine.formats import STORED
 from spyre_mlir.machine.functions import POINTWISE
-from spyre_mlir.machine.memory import POISON, READ, UNWRITTEN, WRITTEN, Array, Buffer, Store
+from spyre_mlir.machine.memory import POISON, READ, UNWRITTEN, WRITTEN, Array, Store
 from spyre_mlir.machine.places import Index, Place, place
-from spyre_mlir.machine.program import Program, Repeat, Step, buffer_name
-from spyre_mlir.sdsc.model import POOL, Hbm
+from spyre_mlir.machine.program import Program, Repeat, Step
+from spyre_mlir.sdsc.model import Hbm
 
 Trips = tuple[int, ...]
 
@@ -66,13 +66,15 @@ class Machine:
     """Memory, and the operations that run on it.
 
     `limit`: bytes that one core may reach from one base; `steps`: operations that may run;
-    `strict`: whether a read of bytes that nobody wrote is an error."""
+    `strict`: whether a read of bytes that nobody wrote is an error; `values`: whether operations
+    compute, or only touch memory."""
 
     program: Program
     stores: dict[int | str, Store]
     limit: int
     steps: int | None = None
     strict: bool = False
+    values: bool = True
     ran: list[tuple[Prepared, Trips]] = field(default_factory=list)
     unwritten: list[UnwrittenRead] = field(default_factory=list)
     _seen: set[tuple[str, int]] = field(default_factory=set)
@@ -95,10 +97,13 @@ class Machine:
         numbers = [self._located(prepared, i, trips) for i in range(len(prepared.places))]
         out = len(numbers) - 1
         self._claim(prepared, numbers, trips)
-        inputs = [self._read(prepared, i, numbers[i], trips) for i in range(out)]
-        with np.errstate(all="ignore"):
-            result = compute(prepared.operation, inputs)
-        self._write(prepared, numbers[out], result)
+        for number, (own, sticks) in enumerate(zip(prepared.places, numbers, strict=True)):
+            self.store(own).touched[sticks] |= WRITTEN if number == out else READ
+        if self.values:
+            inputs = [self._read(prepared, i, numbers[i], trips) for i in range(out)]
+            with np.errstate(all="ignore"):
+                result = compute(prepared.operation, inputs)
+            self._write(prepared, numbers[out], result)
         self.ran.append((prepared, trips))
 
     # Addresses
@@ -202,7 +207,6 @@ class Machine:
         """The whole operand over the dims of the operation; which cells hold no data."""
         own = prepared.places[number]
         store = self.store(own)
-        store.touched[sticks] |= READ
         shadow = store.shadow[sticks]
         dtype = STORED[own.operand.format]
         values = _unstick(own, store.sticks[sticks].view(dtype))
@@ -246,7 +250,6 @@ class Machine:
             shadow[..., : bytes.shape[-1]] = bytes
         store.sticks[sticks] = rows
         store.shadow[sticks] = shadow
-        store.touched[sticks] |= WRITTEN
         store.writer[sticks] = len(self.ran)
 
     def _fail(
@@ -332,21 +335,11 @@ def _rows(own: Place, lanes: Array, itemsize: int) -> tuple[Array, Array]:
     return rows, shadow
 
 
-def stores_of(
-    program: Program, arguments: Mapping[int, Buffer], pool: Buffer | None
-) -> dict[int | str, Store]:
-    """The memories of a run: arguments, the pool, and the scratchpads if any operation uses them."""
-    stores: dict[int | str, Store] = {
-        number: Store.holding(buffer_name(number), buffer) for number, buffer in arguments.items()
-    }
-    if pool is not None:
-        stores[POOL] = Store.holding(buffer_name(POOL), pool)
+def scratchpads(program: Program) -> int:
+    """Bytes of the scratchpads that a program uses, of all cores."""
     cores = [
         step.sdsc.cores
         for step in program.steps()
         if any(not isinstance(operand.place, Hbm) for operand in step.sdsc.operands)
     ]
-    if cores:
-        empty = Buffer.empty(min(max(cores), CORES) * LX_BYTES)
-        stores[LX] = Store.holding("its scratchpad", empty)
-    return stores
+    return max(cores, default=0) * LX_BYTES

@@ -91,6 +91,12 @@ class Store:
         rows = (-1, STICK_BYTES)
         return cls(name, buffer.bytes.reshape(rows).copy(), buffer.shadow.reshape(rows).copy())
 
+    @classmethod
+    def blank(cls, name: str, size: int) -> Store:
+        """A store of `size` bytes that are never looked at."""
+        none = np.empty((size // STICK_BYTES, 0), np.uint8)
+        return cls(name, none, none)
+
     @property
     def buffer(self) -> Buffer:
         """What the store holds."""
