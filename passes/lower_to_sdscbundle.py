@@ -11,7 +11,8 @@ from spyre_mlir.dialects import sdscbundle
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import DIVIDED, LAYOUTS, PLACED, TILED, computes
 from spyre_mlir.scalars import CONSTANT, constants_of
-from spyre_mlir.sdsc_attributes import FUNCTION, write_sdsc
+from spyre_mlir.sdsc.model import Parameter
+from spyre_mlir.sdsc_attributes import FUNCTION, parameter_types, write_sdsc
 
 
 @dataclass(frozen=True)
@@ -53,16 +54,16 @@ class _Writer:
     def __init__(self, module: ir.Block) -> None:
         self.module = module
         self.count = 0
+        self.extents: dict[Parameter, None] = {}
 
     def function(self, source: ir.Operation) -> None:
         from mlir.dialects import func
 
         body = source.regions[0].blocks[0]
-        parameter = ir.Type.parse("!sdscbundle.input_arg<index>")
         count = lowering.parameter_count(source)
         self.at = ir.InsertionPoint(source)
         with self.at, source.location:
-            bundle = func.FuncOp(FUNCTION, ([parameter] * count, []))
+            bundle = func.FuncOp(FUNCTION, (parameter_types(count, ()), []))
             block = bundle.add_entry_block()
             self._constants(source, bundle.operation, count)
         with ir.InsertionPoint(block), source.location:
@@ -71,6 +72,7 @@ class _Writer:
                 sdscbundle.DeviceMemAllocateOp(ir.IndexType.get(), size)
             self._block(body)
             func.ReturnOp([])
+        self._take_extents(source, bundle.operation)
         source.erase()
 
     def _constants(self, source: ir.Operation, bundle: ir.Operation, count: int) -> None:
@@ -82,6 +84,21 @@ class _Writer:
                 for i in range(count)
             ]
             bundle.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
+
+    def _take_extents(self, source: ir.Operation, bundle: ir.Operation) -> None:
+        """Parameters for the extents of symbolic dims, behind the others."""
+        if not self.extents:
+            return
+        types = parameter_types(0, self.extents)
+        for type in types:
+            bundle.regions[0].blocks[0].add_argument(type, source.location)
+        given = ir.FunctionType(ir.TypeAttr(bundle.attributes["function_type"]).value)
+        made = ir.FunctionType.get([*given.inputs, *types], [])
+        bundle.attributes["function_type"] = ir.TypeAttr.get(made)
+        if "arg_attrs" in bundle.attributes:
+            none = [ir.DictAttr.get({})] * len(types)
+            attributes = [*ir.ArrayAttr(bundle.attributes["arg_attrs"]), *none]
+            bundle.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
     def _block(self, block: ir.Block) -> None:
         for operation in block.operations:
@@ -106,6 +123,7 @@ class _Writer:
     def _operation(self, op: ir.Operation) -> None:
         with refused_at(op):
             sdscs = lowering.lower(op)
+        self.extents.update(dict.fromkeys(p for sdsc in sdscs for p in sdsc.parameters))
         for sdsc in sdscs:
             name = f"sdsc_{self.count}"
             with op.location:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import gcd
 from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
@@ -307,6 +308,13 @@ def _alike(function: str, extent: Extent) -> tuple[Extent, ...]:
 def symbols(extent: Extent) -> tuple[str, ...]:
     """Names of the symbols, sorted."""
     return () if isinstance(extent, int) else extent.symbols
+
+
+def divisor(extent: Extent) -> int:
+    """A number that divides every value, as large as coefficients and constant show."""
+    if isinstance(extent, int):
+        return abs(extent)
+    return gcd(extent.constant, *(coefficient for coefficient, _ in extent.terms))
 
 
 def evaluate(extent: Extent, values: Mapping[str, int]) -> int:

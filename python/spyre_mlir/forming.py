@@ -28,6 +28,7 @@ from math import inf
 from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.alignment import AlignedTensor, Coordinate, Symbol, Tensor, align, term_sum
 from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.extents import divisor, parse
 from spyre_mlir.formats import FORMATS
 from spyre_mlir.kernels import Dim as KernelDim
 from spyre_mlir.kernels import Kernel
@@ -46,6 +47,7 @@ from spyre_mlir.sdsc.model import (
     Mask,
     PoolBuffer,
     Sdsc,
+    Symbolic,
 )
 from spyre_mlir.sdsc.model import Operand as SdscOperand
 
@@ -99,7 +101,8 @@ class Operation:
     """One aligned operation; inputs in order, the output last.
 
     `function` is the function's name without `nonstick`, which follows from the operands.
-    `constants` are the function's own, by agreed name."""
+    `constants` are the function's own, by agreed name. `symbolic` are the dims, before alignment,
+    of which the caller passes the extent; a symbol's origin names its dim."""
 
     function: str
     symbols: tuple[Symbol, ...]
@@ -107,6 +110,7 @@ class Operation:
     is_reduction: bool = False
     constants: tuple[tuple[str, float], ...] = ()
     provenance: Mapping[str, object] | None = None
+    symbolic: tuple[KernelDim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,8 @@ def aligned_operation(
         for tensor, access, place in zip(aligned.tensors, kernel.accesses, places, strict=True)
     )
     reduces = any(dim.reduction for dim in kernel.dims)
-    return Operation(function, aligned.symbols, operands, reduces, constants, provenance)
+    symbolic = tuple(dim for dim in kernel.dims if dim.symbolic)
+    return Operation(function, aligned.symbols, operands, reduces, constants, provenance, symbolic)
 
 
 def form_kernel(
@@ -166,7 +171,7 @@ def form_kernel(
     programs repeat themselves."""
     formed, starts = _formed(
         function,
-        tuple((d.symbol, d.extent, d.reduction, splits.get(d.symbol, 1)) for d in kernel.dims),
+        tuple((_shape_of(dim), splits.get(dim.symbol, 1)) for dim in kernel.dims),
         tuple((a.label, a.layout, a.element, a.index) for a in kernel.accesses),
         constants,
         k_fast,
@@ -178,10 +183,15 @@ def form_kernel(
     return replace(formed, operands=operands, provenance=provenance)
 
 
+def _shape_of(dim: KernelDim) -> tuple[str, int, bool, str | None, bool]:
+    """What an SDSC depends on of a dim."""
+    return dim.symbol, dim.extent, dim.reduction, dim.symbolic, dim.exact
+
+
 @lru_cache(maxsize=1 << 12)
 def _formed(
     function: str,
-    dims: tuple[tuple[str, int, bool, int], ...],
+    dims: tuple[tuple[tuple[str, int, bool, str | None, bool], int], ...],
     accesses: tuple[tuple[str, Layout, str, Expression], ...],
     constants: tuple[tuple[str, float], ...],
     k_fast: bool,
@@ -190,13 +200,16 @@ def _formed(
     kernel = Kernel(
         function,
         "",
-        tuple(KernelDim(symbol, extent, reduction) for symbol, extent, reduction, _ in dims),
+        tuple(
+            KernelDim(symbol, extent, reduction, symbolic=symbolic, exact=exact)
+            for (symbol, extent, reduction, symbolic, exact), _ in dims
+        ),
         tuple(Access(label, "", layout, element, i) for label, layout, element, i in accesses),
     )
     operation = aligned_operation(
         kernel,
         function=function,
-        splits={symbol: split for symbol, _, _, split in dims},
+        splits={shape[0]: split for shape, split in dims},
         places=[Hbm(0)] * len(accesses),
         constants=constants,
     )
@@ -235,16 +248,20 @@ def form(operation: Operation, *, k_fast: bool = True) -> Sdsc:
     """The SDSC of one aligned operation.
 
     `k_fast`: in a matmul, cores that share an output follow each other (a switch of the reference
-    compiler, on by default). Raises SPY093 where the backend has no form for the operation."""
+    compiler, on by default). Raises SPY093 where the backend has no form for the operation, SPY101
+    where cells behind a symbolic extent would take part."""
     frame = _frame(operation)
     operands = _operands(operation, frame)
     mask = _mask(operation, frame, operands)
+    _check_exact(operation, frame, mask)
     matmul = operation.function in MATMULS
     listed = operation.is_reduction and not _own_dims_only(operation)
     return Sdsc(
         function=_function(operation, frame, operands),
         unit="pt" if matmul else "sfp",
-        dims=tuple(Dim(frame.labels[s], frame.extents[s]) for s in frame.extents),
+        dims=tuple(
+            Dim(frame.labels[s], e, frame.symbolic.get(s)) for s, e in frame.extents.items()
+        ),
         operands=operands,
         cut=_cut(frame, last_fast=matmul and k_fast),
         reads_output=listed,
@@ -261,13 +278,15 @@ def form(operation: Operation, *, k_fast: bool = True) -> Sdsc:
 class _Frame:
     """What all operands of an operation share.
 
-    Symbol -> label, extent in whole sticks, valid extent, cores; in iteration order. `stick` is the
-    symbol of the operation's stick; it is `EXTRA` where the reference operand has none."""
+    Symbol -> label, extent in whole sticks, valid extent, cores, what is passed for it; in
+    iteration order. `stick` is the symbol of the operation's stick; it is `EXTRA` where the
+    reference operand has none."""
 
     labels: dict[str, str]
     extents: dict[str, int]
     valid: dict[str, int]
     splits: dict[str, int]
+    symbolic: dict[str, Symbolic]
     stick: str
 
 
@@ -302,7 +321,59 @@ def _frame(operation: Operation) -> _Frame:
     }
     if operation.function == RESTICKIFY:
         splits = {n: 1 if extents[n] != valid[n] else split for n, split in splits.items()}
-    return _Frame(labels, extents, valid, splits, stick)
+    return _Frame(labels, extents, valid, splits, _symbolic(operation, splits, widths), stick)
+
+
+def _symbolic(
+    operation: Operation, splits: Mapping[str, int], widths: Mapping[str, int]
+) -> dict[str, Symbolic]:
+    """The symbols whose extent the caller passes, rounded up to whole sticks for every core.
+
+    A dim that alignment cuts has no extent of its own to pass: all of it is iterated."""
+    found = {}
+    for dim in operation.symbolic:
+        own = _pieces(operation, dim)
+        if len(own) == 1 and dim.symbolic:
+            name = own[0].name
+            found[name] = Symbolic(dim.symbolic, splits[name] * widths.get(name, 1))
+    return found
+
+
+def _pieces(operation: Operation, dim: KernelDim) -> list[Symbol]:
+    return [symbol for symbol in operation.symbols if symbol.origin == dim.symbol]
+
+
+def _is_partial(given: Symbolic) -> bool:
+    """Whether the extent may end within the last granule."""
+    return divisor(parse(given.tag)) % given.granularity != 0
+
+
+def _check_exact(operation: Operation, frame: _Frame, mask: Sequence[Mask]) -> None:
+    """Nothing behind a symbolic extent takes part where that is seen: it ends with a whole granule,
+    or the rest of the last one is masked."""
+    masked = {m.dim for m in mask}
+    for dim in operation.symbolic:
+        own = _pieces(operation, dim)
+        if not dim.exact or (not own and dim.reduction):
+            continue  # of a reduction over one cell at most there is one: it is over some cell
+        if len(own) != 1:
+            why = f"the operands cut it into {len(own)} dims" if own else "it is 0 or 1"
+            raise _inexact(operation, dim, f"{why}, so that all of it is iterated", 1)
+        given = frame.symbolic[own[0].name]
+        if _is_partial(given) and frame.labels[own[0].name] not in masked:
+            why = f"it is iterated in granules of {given.granularity} elements, whole sticks"
+            raise _inexact(operation, dim, why, given.granularity)
+
+
+def _inexact(operation: Operation, dim: KernelDim, why: str, unit: int) -> Refusal:
+    does = "combines" if dim.reduction else "writes"
+    whole = f"as a multiple of {unit}, such as {unit} * k, or " if unit > 1 else ""
+    return Refusal(
+        "SPY101",
+        f"'{operation.function}' {does} cells behind the extent {dim.symbolic} of iteration dim "
+        f"{dim.symbol}: {why}",
+        remedy=f"give the extent {whole}as a literal",
+    )
 
 
 def _in_order(operation: Operation) -> tuple[Symbol, ...]:
@@ -471,17 +542,22 @@ def _stands_in_stick(operand: SdscOperand) -> bool:
 
 def _mask(operation: Operation, frame: _Frame, operands: Sequence[SdscOperand]) -> tuple[Mask, ...]:
     """The lanes behind the valid elements, where a stick is reduced (or exponentiated)."""
+    given = frame.symbolic.get(frame.stick)
     pad = frame.extents[frame.stick] - frame.valid[frame.stick]
+    if given is not None:
+        pad = given.granularity - 1 if _is_partial(given) else 0
     reduces = operation.is_reduction and not _own_dims_only(operation)
     if not pad or not (operation.function == "exp" or (reduces and _stands_in_stick(operands[-1]))):
         return ()
     if operation.function not in MASK_VALUES:
         raise Refusal(
             "SPY093",
-            f"{operation.function} reduces a stick of which {pad} elements hold no data",
+            f"{operation.function} reduces a stick of which {pad} elements "
+            f"{'may ' if given else ''}hold no data",
             remedy="fill the padding with the neutral element, or reduce another dim",
         )
-    return (Mask(frame.labels[frame.stick], frame.valid[frame.stick], pad),)
+    tag = None if given is None else given.tag
+    return (Mask(frame.labels[frame.stick], frame.valid[frame.stick], pad, tag),)
 
 
 def _constants(operation: Operation, mask: Sequence[Mask]) -> tuple[Constant, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from spyre_mlir.accesses import Access, stick_symbols
+from spyre_mlir.extents import divisor, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,9 @@ class Dim:
     """One dim of the iteration domain.
 
     `symbol` names it in the accesses; `extent` counts its values (of the valid box; a symbolic
-    extent counts with its maximum and sets `symbolic`). `host_dim` is the dim of the result's shape
+    extent counts with its maximum, and `symbolic` is its text). `exact`: what lies behind a
+    symbolic extent holds other data, or would be combined with it; elsewhere nobody sees whether it
+    is computed on. `host_dim` is the dim of the result's shape
     that it runs over, None for a reduction. `stick` is 1, or the elements per stick where the dim
     lies on the stick of an operand: it is cut in multiples of it."""
 
@@ -25,7 +28,14 @@ class Dim:
     reduction: bool = False
     host_dim: int | None = None
     stick: int = 1
-    symbolic: bool = False
+    symbolic: str | None = None
+    exact: bool = False
+
+    @property
+    def granule(self) -> int:
+        """Elements of which an exact dim is a multiple, whatever its symbols are; 0 for any other
+        dim, which may be run over up to a multiple of what the cores ask for."""
+        return divisor(parse(self.symbolic)) if self.symbolic and self.exact else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import device_coordinates, stick_symbols
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.forming import form_kernel
-from spyre_mlir.kernels import Kernel
+from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import stick_dim
 from spyre_mlir.operations import (
     Storage,
@@ -57,7 +57,6 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
             "SPY097",
             f"'{op.name}' has no access that an SDSC can state: {row.device.refusal or row.addresses}",
         )
-    _check_literal(op, row, kernel)
     _check_sparse(op, kernel)
     _check_whole_sticks(op, kernel)
     constants = _constants(op, row, kernel)
@@ -73,20 +72,6 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
         )
         for function, kept in zip(functions, _kept(numbers, row, kernel), strict=True)
     )
-
-
-def _check_literal(op: ir.Operation, row: Op, kernel: Kernel) -> None:
-    """Cells behind a symbolic extent are computed on as well, which nobody sees, unless they are combined with valid
-    ones or written over others."""
-    for dim in kernel.dims:
-        if dim.symbolic and (dim.reduction or row.rule == "write"):
-            why = "combines cells along" if dim.reduction else "writes cells along"
-            raise Refusal(
-                "SPY101",
-                f"'{op.name}' {why} iteration dim {dim.symbol}, whose extent is symbolic: the cells behind it, up to "
-                f"{dim.extent}, would take part",
-                remedy="fill them first with spyre.fillpad, or give the extent as a literal",
-            )
 
 
 def _kept(results: list[int], row: Op, kernel: Kernel) -> list[list[int]]:
@@ -173,7 +158,10 @@ def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
         held = (owner.valid_shape or owner.shape)[along]
         held = held if isinstance(held, int) else owner.shape[along]
         lanes = access.layout.elements_per_stick
-        written = [kernel.extents[s] for s in stick_symbols(access, kernel.extents)]
+        along_stick = stick_symbols(access, kernel.extents)
+        if any(kernel.dim(symbol).symbolic for symbol in along_stick):
+            continue  # forming knows how far they run
+        written = [kernel.extents[s] for s in along_stick]
         start = access.index.constant // access.strides[along] % owner.shape[along]
         end = start + max(written, default=1)
         if end % lanes and end < held:
@@ -249,8 +237,21 @@ def _constants(op: ir.Operation, row: Op, kernel: Kernel) -> tuple[tuple[str, fl
     found = []
     for name, filler in row.device.constants:
         if filler == REDUCED_CELLS:
-            cells = prod(dim.extent for dim in kernel.dims if dim.reduction)
+            reduced = [dim for dim in kernel.dims if dim.reduction]
+            cells = prod(dim.extent for dim in reduced)
+            if any(dim.symbolic for dim in reduced):
+                raise _uncounted(op, reduced)
             found.append((name, 1.0 / cells))
         elif given.get(filler) is not None:
             found.append((name, float(given[filler])))
     return tuple(found)
+
+
+def _uncounted(op: ir.Operation, reduced: list[Dim]) -> Refusal:
+    cells = " x ".join(dim.symbolic or str(dim.extent) for dim in reduced)
+    return Refusal(
+        "SPY101",
+        f"'{op.name}' divides by the number of cells that it combines, {cells}, which is a constant of the device "
+        "function and not known before the bundle runs",
+        remedy="sum them with spyre.sum, and multiply by an argument that holds 1 / the number of cells",
+    )

@@ -370,7 +370,17 @@ def _kernel(
         for number, (tensor, index) in enumerate(zip((*operands, *results), indices, strict=True))
         if tensor is not None and index is not None
     ]
-    return Kernel(row.name, row.family, _dims(domain, operands, results, found), tuple(found))
+    types: tuple[tuple[TensorType | None, ...], ...] = (operands, results)
+    valid = _writes_source(*types) if row.rule == "write" else types
+    return Kernel(row.name, row.family, _dims(domain, valid, results, found), tuple(found))
+
+
+def _writes_source(
+    operands: tuple[TensorType | None, ...], results: tuple[TensorType | None, ...]
+) -> tuple[tuple[TensorType | None, ...], ...]:
+    """What says how far an insertion runs: its source, whatever else the destination holds."""
+    source, *others = operands
+    return (source, *[None] * len(others)), (None,) * len(results)
 
 
 def _tensor(value: ir.Value) -> TensorType | None:
@@ -409,19 +419,21 @@ def first_trip(flat: Expression, extents: Mapping[str, int]) -> Expression:
 
 def _dims(
     domain: Domain,
-    operands: tuple[TensorType | None, ...],
+    tensors: tuple[tuple[TensorType | None, ...], ...],
     results: tuple[TensorType, ...],
     found: list[Access],
 ) -> tuple[Dim, ...]:
-    """The iteration dims, over the valid box; a symbolic extent counts with its physical size."""
+    """The iteration dims, over the valid box of `tensors`, operands and results; a symbolic extent counts with its
+    physical size."""
     extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
     granules = stick_granules(found, extents)
     dims = []
     for number, (extent, reduction) in enumerate(
         zip(domain.extents, domain.reduction, strict=True)
     ):
-        valid = _valid_extent(number, domain, operands, results)
-        symbolic = valid is not None and not isinstance(valid, int)
+        valid = _valid_extent(number, domain, *tensors)
+        symbolic = None if valid is None or isinstance(valid, int) else str(valid)
+        exact = symbolic is not None and (reduction or _data_behind(number, valid, domain, results))
         dims.append(
             Dim(
                 f"d{number}",
@@ -430,16 +442,29 @@ def _dims(
                 None if reduction else number,
                 granules[f"d{number}"],
                 symbolic,
+                exact,
             )
         )
     return tuple(dims)
+
+
+def _data_behind(number: int, valid: Any, domain: Domain, results: tuple[TensorType, ...]) -> bool:
+    """Whether a buffer may hold data behind the valid extent of what is written along an iteration dim: one that the
+    operation shares with others does, unless its own region ends there."""
+    for tensor, index in zip(results, domain.results, strict=True):
+        for entry, end in zip(index or (), tensor.valid, strict=False):
+            along = any(dim == number for dim, _ in entry.terms)
+            at_start = entry.constant == 0 and entry.offset is None
+            if along and (tensor.window or not at_start or end != valid):
+                return True
+    return False
 
 
 def _valid_extent(
     number: int,
     domain: Domain,
     operands: tuple[TensorType | None, ...],
-    results: tuple[TensorType, ...],
+    results: tuple[TensorType | None, ...],
 ) -> Any:
     own = ((number, 1),)
     pairs = [

@@ -1,19 +1,48 @@
-// RUN: spyre-opt %s --pass-pipeline='builtin.module(spyre-to-sdsc)' --split-input-file --verify-diagnostics
+// RUN: spyre-opt %s --pass-pipeline='builtin.module(spyre-to-sdsc)' --split-input-file --verify-diagnostics | FileCheck %s
 //
 // A reduction over a symbolic extent was lowered over the whole buffer, so that cells without data reached the result.
 
+// Rows are iterated one by one, as many as the caller says.
+// CHECK-DAG: sdscbundle.sdsc @sdsc_0 "sumnonstick"{{.*}}extents = array<i64: 256, 64>{{.*}}symbolic = {{\[}}["out", 1, "n"]]
+// CHECK-DAG: func.func @sdsc_bundle(%{{.*}}: !sdscbundle.input_arg<index>, %{{.*}}: !sdscbundle.input_arg<index>, %{{.*}}: !sdscbundle.input_arg<index, granularity=1, max_value=64>)
 func.func @sum(%x: tensor<64x256xf16, #spyre.encoding<valid_shape = [n, 256]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 64>}) -> tensor<256xf16> {
-  // expected-error @+2 {{SPY101: 'spyre.sum' combines cells along iteration dim d1, whose extent is symbolic: the cells behind it, up to 64, would take part}}
-  // expected-note @+1 {{remedy: fill them first with spyre.fillpad, or give the extent as a literal}}
   %0 = spyre.sum %x {dims = [0]} : (tensor<64x256xf16, #spyre.encoding<valid_shape = [n, 256]>>) -> tensor<256xf16>
   return %0 : tensor<256xf16>
 }
 
 // -----
 
-func.func @matmul(%x: tensor<64x128xf16, #spyre.encoding<valid_shape = [64, n]>>, %y: tensor<128x64xf16, #spyre.encoding<valid_shape = [n, 64]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 128>}) -> tensor<64x64xf16> {
-  // expected-error @+2 {{SPY101: 'spyre.batch_matmul' combines cells along iteration dim d2, whose extent is symbolic}}
-  // expected-note @+1 {{remedy: fill them first}}
+// Along the stick whole sticks are read, and the lanes behind the valid ones masked.
+// CHECK-DAG: sdscbundle.sdsc @sdsc_0 "max"{{.*}}extents = array<i64: 8, 128>{{.*}}mask = {{\[}}["out", 70, 63, "n"]]{{.*}}symbolic = {{\[}}["out", 64, "n"]]
+// CHECK-DAG: func.func @sdsc_bundle({{.*}}, %{{.*}}: !sdscbundle.input_arg<index, granularity=64, max_value=128>, %{{.*}}: !sdscbundle.input_arg<index, granularity=1, max_value=70>)
+func.func @max(%x: tensor<8x70xf16, #spyre.encoding<valid_shape = [8, n]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 70>}) -> tensor<8xf16> {
+  %0 = spyre.max %x {dims = [1]} : (tensor<8x70xf16, #spyre.encoding<valid_shape = [8, n]>>) -> tensor<8xf16>
+  return %0 : tensor<8xf16>
+}
+
+// -----
+
+// A product over whole sticks needs no mask, and can be divided over them.
+// CHECK-DAG: sdscbundle.sdsc @sdsc_0 "batchmatmul"{{.*}}], symbolic = {{\[}}["in", 64, "64 * n"]]
+func.func @product(%x: tensor<64x256xf16, #spyre.encoding<valid_shape = [64, 64 * n]>>, %y: tensor<256x64xf16, #spyre.encoding<valid_shape = [64 * n, 64]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 4>}) -> tensor<64x64xf16> {
+  %0 = spyre.batch_matmul %x, %y : (tensor<64x256xf16, #spyre.encoding<valid_shape = [64, 64 * n]>>, tensor<256x64xf16, #spyre.encoding<valid_shape = [64 * n, 64]>>) -> tensor<64x64xf16>
+  return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @ends_within_a_stick(%x: tensor<64x128xf16, #spyre.encoding<valid_shape = [64, n]>>, %y: tensor<128x64xf16, #spyre.encoding<valid_shape = [n, 64]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 128>}) -> tensor<64x64xf16> {
+  // expected-error @+2 {{SPY101: 'batchmatmul' combines cells behind the extent n of iteration dim d2: it is iterated in granules of 64 elements, whole sticks}}
+  // expected-note @+1 {{remedy: give the extent as a multiple of 64, such as 64 * k, or as a literal}}
   %0 = spyre.batch_matmul %x, %y : (tensor<64x128xf16, #spyre.encoding<valid_shape = [64, n]>>, tensor<128x64xf16, #spyre.encoding<valid_shape = [n, 64]>>) -> tensor<64x64xf16>
   return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+func.func @mean(%x: tensor<64x256xf16, #spyre.encoding<valid_shape = [n, 256]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 64>}) -> tensor<256xf16> {
+  // expected-error @+2 {{SPY101: 'spyre.mean' divides by the number of cells that it combines, n, which is a constant of the device function and not known before the bundle runs}}
+  // expected-note @+1 {{remedy: sum them with spyre.sum, and multiply by an argument that holds 1 / the number of cells}}
+  %0 = spyre.mean %x {dims = [0]} : (tensor<64x256xf16, #spyre.encoding<valid_shape = [n, 256]>>) -> tensor<256xf16>
+  return %0 : tensor<256xf16>
 }

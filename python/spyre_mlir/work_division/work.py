@@ -34,7 +34,8 @@ class Symbol:
     done with it.
 
     Every extent that a symbolic dim takes is a multiple of its `granularity`, so only divisors of
-    that cut it into equal shares (0: it is not symbolic, 1: it stays whole). `masked`: a reduction
+    that cut it into equal shares (1: it stays whole; 0: it is not symbolic, or may be run over
+    further than its extent, to whole shares). `masked`: a reduction
     over it masks cells, which one core has to do (see also `masked_symbols`)."""
 
     name: str
@@ -70,8 +71,8 @@ def work_of(
     masked: Iterable[str] = (),
     whole_contraction: bool = False,
 ) -> Work:
-    """The work of one operation. `granularities`: of symbolic dims, in elements, by symbol; a
-    symbolic dim that has none stays whole. `masked`: reductions that mask cells."""
+    """The work of one operation. `granularities`: of symbolic dims, in elements, by symbol; what
+    is not named may be cut as `Dim.granule` allows. `masked`: reductions that mask cells."""
     grains, extents = granularities or {}, kernel.extents
     names = frozenset(masked)
 
@@ -83,7 +84,7 @@ def work_of(
             Symbol(
                 dim.symbol,
                 dim.extent,
-                grains.get(dim.symbol, 1 if dim.symbolic else 0),
+                grains.get(dim.symbol, dim.granule),
                 dim.symbol in names,
             )
             for dim in kernel.dims
