@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from spyre_mlir import ir, lowering
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import sdscbundle
+from spyre_mlir.launches import Form, Launches
+from spyre_mlir.listings import Listing
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import DIVIDED, LAYOUTS, PLACED, TILED, computes
 from spyre_mlir.scalars import CONSTANT, constants_of
 from spyre_mlir.sdsc.model import Parameter
-from spyre_mlir.sdsc_attributes import FUNCTION, parameter_types, write_sdsc
+from spyre_mlir.sdsc_attributes import FUNCTION, parameter_types
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,8 @@ class LowerToSdscbundle(
         module = op.regions[0].blocks[0]
         functions = [f.operation for f in module.operations if f.operation.name == "func.func"]
         bodies = [f for f in functions if len(f.regions[0].blocks)]
-        if not any(computes(inner) for f in bodies for inner in lowering.walk(f)):
+        listings = [Listing(f) for f in bodies]
+        if not any(computes(inner) for listing in listings for inner in listing.examples):
             return
         if len(bodies) != 1:
             raise Refusal(
@@ -43,26 +46,34 @@ class LowerToSdscbundle(
                 remedy="inline the calls and remove what is not called",
                 place=bodies[1],
             )
-        writer = _Writer(module)
-        writer.function(bodies[0])
+        writer = _Writer(bodies[0], listings[0])
+        writer.function()
         self.lowered.add(writer.count)
 
 
 class _Writer:
     """Writes the lowered module beside the function, then takes the function away."""
 
-    def __init__(self, module: ir.Block) -> None:
-        self.module = module
-        self.count = 0
+    def __init__(self, source: ir.Operation, listing: Listing) -> None:
+        self.source = source
+        self.listing = listing
+        self.launches = Launches(listing, source)
         self.extents: dict[Parameter, None] = {}
+        self.forms: list[list[Form] | None] = [None] * len(listing.examples)
+        self.computing = listing.per_kind(computes)
+        self.loops = listing.per_kind(lambda op: op.name == "scf.for")
 
-    def function(self, source: ir.Operation) -> None:
+    @property
+    def count(self) -> int:
+        """SDSCs written."""
+        return self.launches.count
+
+    def function(self) -> None:
         from mlir.dialects import func
 
-        body = source.regions[0].blocks[0]
+        source = self.source
         count = lowering.parameter_count(source)
-        self.at = ir.InsertionPoint(source)
-        with self.at, source.location:
+        with ir.InsertionPoint(source), source.location:
             bundle = func.FuncOp(FUNCTION, (parameter_types(count, ()), []))
             block = bundle.add_entry_block()
             self._constants(source, bundle.operation, count)
@@ -70,9 +81,9 @@ class _Writer:
             if "spyre.pool_bytes" in source.attributes:
                 size = source.attributes["spyre.pool_bytes"]
                 sdscbundle.DeviceMemAllocateOp(ir.IndexType.get(), size)
-            self._block(body)
+            self._block(0, len(self.listing.kinds), block)
             func.ReturnOp([])
-        self._take_extents(source, bundle.operation)
+        self._take_extents(bundle.operation, block)
         source.erase()
 
     def _constants(self, source: ir.Operation, bundle: ir.Operation, count: int) -> None:
@@ -85,13 +96,13 @@ class _Writer:
             ]
             bundle.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
 
-    def _take_extents(self, source: ir.Operation, bundle: ir.Operation) -> None:
+    def _take_extents(self, bundle: ir.Operation, block: ir.Block) -> None:
         """Parameters for the extents of symbolic dims, behind the others."""
         if not self.extents:
             return
         types = parameter_types(0, self.extents)
         for type in types:
-            bundle.regions[0].blocks[0].add_argument(type, source.location)
+            block.add_argument(type, self.source.location)
         given = ir.FunctionType(ir.TypeAttr(bundle.attributes["function_type"]).value)
         made = ir.FunctionType.get([*given.inputs, *types], [])
         bundle.attributes["function_type"] = ir.TypeAttr.get(made)
@@ -100,34 +111,37 @@ class _Writer:
             attributes = [*ir.ArrayAttr(bundle.attributes["arg_attrs"]), *none]
             bundle.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
-    def _block(self, block: ir.Block) -> None:
-        for operation in block.operations:
-            op = operation.operation
-            if op.name == "scf.for":
-                self._loop(op)
-            elif computes(op):
-                self._operation(op)
+    def _block(self, first: int, last: int, block: ir.Block) -> None:
+        """Operations by number, to the end of a block; the insertion point is there."""
+        kinds, ends = self.listing.kinds, self.listing.ends
+        at = first
+        while at < last:
+            kind = kinds[at]
+            if self.loops[kind]:
+                self.launches.write(block)
+                self._loop(at)
+            elif self.computing[kind]:
+                self.launches.add(at, self.forms[kind] or self._formed(kind))
+            at = ends[at]
+        self.launches.write(block)
 
-    def _loop(self, op: ir.Operation) -> None:
+    def _loop(self, number: int) -> None:
         from mlir.dialects import arith, scf
 
+        op = self.listing.operation(number)
         index = ir.IndexType.get()
         trips = lowering.trips(op)
         with op.location:
             low, high, step = (arith.ConstantOp(index, v).result for v in (0, trips, 1))
             loop = scf.ForOp(low, high, step)
             with ir.InsertionPoint(loop.body):
-                self._block(op.regions[0].blocks[0])
+                self._block(number + 1, self.listing.ends[number], loop.body)
                 scf.YieldOp([])
 
-    def _operation(self, op: ir.Operation) -> None:
+    def _formed(self, kind: int) -> list[Form]:
+        op = self.listing.examples[kind]
         with refused_at(op):
             sdscs = lowering.lower(op)
         self.extents.update(dict.fromkeys(p for sdsc in sdscs for p in sdsc.parameters))
-        for sdsc in sdscs:
-            name = f"sdsc_{self.count}"
-            with op.location:
-                with self.at:
-                    write_sdsc(sdsc, name)
-                sdscbundle.LaunchOp(name)
-            self.count += 1
+        forms = self.forms[kind] = [self.launches.form(sdsc) for sdsc in sdscs]
+        return forms

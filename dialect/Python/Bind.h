@@ -9,6 +9,8 @@
 void bindDialect(nanobind::module_ &m);
 /// Passes written in Python, and the entry points of the tools.
 void bindBridge(nanobind::module_ &m);
+/// Listings of operations.
+void bindListing(nanobind::module_ &m);
 /// Relations of extents.
 void bindProver(nanobind::module_ &m);
 

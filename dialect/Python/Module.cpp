@@ -10,5 +10,6 @@ NB_MODULE(_spyre, m) {
       "Dialects, prover and pass bridge of spyre-mlir; use it through the spyre_mlir package.";
   bindDialect(m);
   bindBridge(m);
+  bindListing(m);
   bindProver(m);
 }

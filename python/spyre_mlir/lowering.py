@@ -27,10 +27,9 @@ from spyre_mlir.operations import (
     storage_of,
 )
 from spyre_mlir.operations import trips as trips
-from spyre_mlir.operations import walk as walk
 from spyre_mlir.optable import Op
 from spyre_mlir.quasiaffine import ZERO
-from spyre_mlir.sdsc.model import POOL, Hbm, Sdsc
+from spyre_mlir.sdsc.model import Hbm, Sdsc
 
 REDUCED_CELLS = "1 / number of reduced cells"
 """What the operation table writes for a constant that follows from the shapes."""
@@ -44,6 +43,9 @@ def parameter_count(function: ir.Operation) -> int:
 
 def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
     """The SDSCs of one operation, in order: one for each result that is used.
+
+    Buffers are those of the operation's values by number, operands first: operations of one kind have the same SDSCs
+    but for where these lie.
 
     Refused: SPY096 an operation without a device function, SPY097 without a linear access, SPY098 a sparse operand
     where cells are read stick by stick, and what alignment and forming refuse."""
@@ -87,32 +89,21 @@ def _kept(results: list[int], row: Op, kernel: Kernel) -> list[list[int]]:
 
 
 def _places(op: ir.Operation, row: Op) -> Iterator[Hbm]:
-    """Where the buffer of each access begins, in the order of the kernel's accesses."""
+    """Where the buffer of each access begins, in the order of the kernel's accesses: at 0 of the value's own."""
     domain = domain_of(op)
     start = [ZERO] * len(domain.extents)
-    values = [*op.operands, *op.results]
-    for value, index in zip(values, (*domain.operands, *domain.results), strict=True):
+    indices = (*domain.operands, *domain.results)
+    for number, (value, index) in enumerate(zip((*op.operands, *op.results), indices, strict=True)):
         if index is not None and isinstance(value.type, ir.RankedTensorType):
-            if is_whole(value):
-                yield _buffer(value)
-            else:
-                yield _place(storage_of(value, indexed(index, start, op)), op)
+            whole = is_whole(value)
+            storage = None if whole else storage_of(value, indexed(index, start, op))
+            yield Hbm(number, 0, () if storage is None else _advances(storage, op))
 
 
-def _place(storage: Storage, op: ir.Operation) -> Hbm:
-    """Where a buffer begins, and how the access to it advances with the loops around `op`."""
+def _advances(storage: Storage, op: ir.Operation) -> tuple[int, ...]:
+    """How an access advances with each of the loops around `op`; empty where it stays."""
     advances = advances_of(storage)
-    if advances:
-        advances = advances + (0,) * (_depth(op) - len(advances))
-    return _buffer(storage.owner, advances)
-
-
-def _buffer(owner: ir.Value, advances: tuple[int, ...] = ()) -> Hbm:
-    if isinstance(owner, ir.BlockArgument):
-        tensors = [a for a in owner.owner.arguments if isinstance(a.type, ir.RankedTensorType)]
-        return Hbm(tensors.index(owner), 0, advances)
-    place = owner.owner.attributes["spyre.place"]
-    return Hbm(POOL if place.kind == "pool" else place.index, place.offset, advances)
+    return advances and advances + (0,) * (_depth(op) - len(advances))
 
 
 def _depth(op: ir.Operation) -> int:

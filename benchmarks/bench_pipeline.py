@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The whole pipeline `spyre-to-sdsc` against `canonicalize, cse` on the same module: time and memory per operation.
+
+The module is a transformer: layers of norms, projections, attention over heads (views, restickify, softmax) and a gated
+product, each with weights of its own, and in every eighth layer a chain on tensors that reach too far and are tiled.
+The yardstick are upstream's two passes as mlir-opt runs them. mlir-opt itself does not know the dialect, so they run in
+a process of ours, which is mlir-opt with the dialect; operations are kept alive by being used. Parsing and printing are
+left out on both sides. Every size is measured in a process of its own, after a small program has loaded the passes."""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import subprocess
+import sys
+import time
+
+LENGTHS = (1_000, 10_000, 100_000)
+CORES = (32, 1)
+RATIO_LIMIT, EXPONENT_LIMIT = 25.0, 1.1
+MEMORY_LIMIT = 10.0
+"""KB per operation of peak memory over that of an empty program."""
+
+ROWS, WIDTH, HEADS, INNER = 128, 512, 8, 1024
+LONG = "tensor<1x8195x256x64xf16>"
+"""One dim reaches 268 533 760 bytes, over the limit of 268 431 360."""
+
+
+def t(*shape: int) -> str:
+    """A tensor type of f16."""
+    return f"tensor<{'x'.join(map(str, shape))}xf16>"
+
+
+class Program:
+    """Text of a function, line by line."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.arguments: list[tuple[str, str]] = []
+        self.types: dict[str, str] = {}
+
+    def argument(self, type: str) -> str:
+        name = f"%a{len(self.arguments)}"
+        self.arguments.append((name, type))
+        self.types[name] = type
+        return name
+
+    def op(self, name: str, result: str, *operands: str, given: str = "") -> str:
+        made = f"%v{len(self.lines)}"
+        types = ", ".join(self.types.get(operand, "f16") for operand in operands)
+        given = f" {{{given}}}" if given else ""
+        self.lines.append(
+            f"{made} = spyre.{name} {', '.join(operands)}{given} : ({types}) -> {result}"
+        )
+        self.types[made] = result
+        return made
+
+    def text(self, *results: str) -> str:
+        inputs = ", ".join(f"{name}: {type}" for name, type in self.arguments)
+        types = ", ".join(self.types[value] for value in results)
+        return "\n".join(
+            [
+                f"func.func @model({inputs}) -> ({types}) {{",
+                "%eps = arith.constant 1.0e-5 : f16",
+                "%scale = arith.constant 1.25e-1 : f16",
+                *self.lines,
+                f"return {', '.join(results)} : {types}",
+                "}",
+            ]
+        )
+
+
+def norm(p: Program, x: str) -> str:
+    """RMSNorm with a gain."""
+    full, column = t(ROWS, WIDTH), t(ROWS, 1)
+    squares = p.op("mul", full, x, x)
+    mean = p.op("mean", column, squares, given="dims = [1], keep_dims = true")
+    root = p.op("rsqrt", column, p.op("add", column, mean, "%eps"))
+    return p.op("mul", full, p.op("mul", full, x, root), p.argument(t(WIDTH)))
+
+
+def heads(p: Program, x: str) -> str:
+    """rows x (heads x depth) -> heads x rows x depth."""
+    depth = WIDTH // HEADS
+    seen = p.op("reshape", t(ROWS, HEADS, depth), x)
+    return p.op("transpose", t(HEADS, ROWS, depth), seen, given="permutation = [1, 0, 2]")
+
+
+def attention(p: Program, x: str) -> str:
+    """Attention over heads, with its residual."""
+    full, depth = t(ROWS, WIDTH), WIDTH // HEADS
+    h = norm(p, x)
+    q, k, v = (
+        heads(p, p.op("batch_matmul", full, h, p.argument(t(WIDTH, WIDTH)))) for _ in range(3)
+    )
+    turned = p.op("transpose", t(HEADS, depth, ROWS), k, given="permutation = [0, 2, 1]")
+    square, column = t(HEADS, ROWS, ROWS), t(HEADS, ROWS, 1)
+    scores = p.op("mul", square, p.op("batch_matmul", square, q, turned), "%scale")
+    most = p.op("max", column, scores, given="dims = [2], keep_dims = true")
+    powers = p.op("exp", square, p.op("sub", square, scores, most))
+    total = p.op("sum", column, powers, given="dims = [2], keep_dims = true")
+    weights = p.op("div", square, powers, total)
+    mixed = p.op("batch_matmul", t(HEADS, ROWS, depth), weights, v)
+    rows = p.op("transpose", t(ROWS, HEADS, depth), mixed, given="permutation = [1, 0, 2]")
+    joined = p.op("reshape", full, p.op("identity", t(ROWS, HEADS, depth), rows))
+    return p.op("add", full, p.op("batch_matmul", full, joined, p.argument(t(WIDTH, WIDTH))), x)
+
+
+def gated(p: Program, x: str) -> str:
+    """A gated product of two projections, with its residual."""
+    h = norm(p, x)
+    wide = t(ROWS, INNER)
+    gate, up = (p.op("batch_matmul", wide, h, p.argument(t(WIDTH, INNER))) for _ in range(2))
+    product = p.op("mul", wide, p.op("silu", wide, gate), up)
+    down = p.op("batch_matmul", t(ROWS, WIDTH), product, p.argument(t(INNER, WIDTH)))
+    return p.op("add", t(ROWS, WIDTH), down, x)
+
+
+def program(length: int) -> str:
+    """A function of at least `length` operations in whole layers."""
+    p = Program()
+    x, long = p.argument(t(ROWS, WIDTH)), p.argument(LONG)
+    layer = 0
+    while len(p.lines) < length:
+        x = gated(p, attention(p, x))
+        if layer % 8 == 7:
+            long = p.op("add", LONG, p.op("exp", LONG, long), long)
+        layer += 1
+    return p.text(x, long)
+
+
+def count(text: str) -> int:
+    """Operations of the dialect in a program."""
+    return text.count(" = spyre.")
