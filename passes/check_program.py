@@ -9,6 +9,7 @@ from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.formats import ELEMENTS
 from spyre_mlir.hardware import LOOP_TRIPS_MAX
+from spyre_mlir.listings import Listing
 from spyre_mlir.operations import PREFIX, literal, trips
 from spyre_mlir.passmanager import Pass
 
@@ -42,23 +43,13 @@ class CheckProgram(Pass, name="spyre-check-program", anchor="builtin.module"):
                 place=functions[1],
             )
         for function in functions:
-            if not _is_lowered(function):
-                _check_function(function)
+            examples = Listing(function).examples
+            if not any(inner.name.startswith(LOWERED) for inner in examples):
+                _check_function(function, examples)
 
 
-def _is_lowered(function: ir.Operation) -> bool:
-    found = False
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        found = op.name.startswith(LOWERED)
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
-
-    function.walk(look)
-    return found
-
-
-def _check_function(function: ir.Operation) -> None:
+def _check_function(function: ir.Operation, examples: list[ir.Operation]) -> None:
+    """Checks a function and one operation of each kind in it."""
     if len(function.regions[0].blocks) > 1:
         raise Refusal(
             "SPY100",
@@ -68,29 +59,28 @@ def _check_function(function: ir.Operation) -> None:
         )
     for number, argument in enumerate(function.regions[0].blocks[0].arguments):
         _check_type(argument.type, f"argument #{number}", function)
-    _check_block(function.regions[0].blocks[0])
+    for op in examples:
+        _check_operation(op)
 
 
-def _check_block(block: ir.Block) -> None:
-    for operation in block.operations:
-        op = operation.operation
-        if not op.name.startswith(PREFIX) and op.name not in AROUND:
-            raise _foreign(
-                op, "a program consists of operations of the dialect spyre in loops of scf.for"
-            )
-        for number, result in enumerate(op.results):
-            _check_type(result.type, f"result #{number}", op)
-        if op.name == "scf.for":
-            _check_loop(op)
-        elif op.name == "func.return":
-            _check_tensors("returned", op.operands, op)
-        elif op.name == "arith.constant" and isinstance(op.results[0].type, ir.RankedTensorType):
-            raise Refusal(
-                "SPY100",
-                "a bundle holds no data: a constant of many values is not compiled",
-                remedy="fill a tensor with spyre.full, or pass the values as an argument",
-                place=op,
-            )
+def _check_operation(op: ir.Operation) -> None:
+    if not op.name.startswith(PREFIX) and op.name not in AROUND:
+        raise _foreign(
+            op, "a program consists of operations of the dialect spyre in loops of scf.for"
+        )
+    for number, result in enumerate(op.results):
+        _check_type(result.type, f"result #{number}", op)
+    if op.name == "scf.for":
+        _check_loop(op)
+    elif op.name == "func.return":
+        _check_tensors("returned", op.operands, op)
+    elif op.name == "arith.constant" and isinstance(op.results[0].type, ir.RankedTensorType):
+        raise Refusal(
+            "SPY100",
+            "a bundle holds no data: a constant of many values is not compiled",
+            remedy="fill a tensor with spyre.full, or pass the values as an argument",
+            place=op,
+        )
 
 
 def _check_loop(loop: ir.Operation) -> None:
@@ -103,7 +93,6 @@ def _check_loop(loop: ir.Operation) -> None:
             place=loop,
         )
     _check_tensors("carried by a loop", list(loop.operands)[3:], loop)
-    _check_block(loop.regions[0].blocks[0])
 
 
 def _check_tensors(what: str, values: list[ir.Value] | ir.OpOperandList, op: ir.Operation) -> None:

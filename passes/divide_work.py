@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
-from spyre_mlir.operations import kernel_of, walk
+from spyre_mlir.listings import Listing
+from spyre_mlir.operations import kernel_of
 from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.properties import DIVIDED, LAYOUTS, TILED, computes
@@ -37,15 +38,17 @@ class DivideWork(
         check_range(self, "span_limit", least=1)
 
     def run(self, op: ir.Operation) -> None:
-        for inner in walk(op):
-            if not computes(inner) or "spyre.division" in inner.attributes:
-                continue
-            splits = self._splits(inner)
-            if splits is not None:
-                inner.attributes["spyre.division"] = ir.WorkDivisionAttr.get(splits)
-                self.divided.add(max(splits, default=1) > 1)
+        listing = Listing(op)
+        splits = listing.per_kind(self._splits)
+        listing.set_attribute_of_kinds(
+            "spyre.division", [None if s is None else ir.WorkDivisionAttr.get(s) for s in splits]
+        )
+        divided = [s is not None and max(s, default=1) > 1 for s in splits]
+        self.divided.add(sum(divided[kind] for kind in listing.kinds))
 
     def _splits(self, op: ir.Operation) -> list[int] | None:
+        if not computes(op) or "spyre.division" in op.attributes:
+            return None
         with refused_at(op):
             kernel = kernel_of(op)
             if kernel is None:

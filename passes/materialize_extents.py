@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.diagnostics import Note, Refusal
+from spyre_mlir.listings import Listing
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.region_reader import (
     EXTENT,
@@ -50,7 +51,6 @@ class _Contents:
     def __init__(self, function: ir.Operation) -> None:
         self.function = function
         self.used: dict[str, None] = {}
-        self.calls: list[ir.Operation] = []
         self.values: dict[str, ir.Value | None] = {}
         self._places: dict[str, ir.Operation] = {}
         self._types: set[ir.Type] = set()
@@ -61,26 +61,24 @@ class _Contents:
         for introduction in introduced_by_arguments(function):
             assert introduction.argument is not None
             self.values[introduction.name] = arguments[introduction.argument] if arguments else None
-        for region in function.regions:
-            for block in region.blocks:
-                self._block(block)
-
-    def _block(self, block: ir.Block) -> None:
-        for argument in block.arguments:
-            self._use(argument.type)
-        for operation in block.operations:
-            op = operation.operation
+        self._use_blocks(function)
+        listing = Listing(function)
+        for op in listing.examples:
             for result in op.results:
                 self._use(result.type)
-            if op.name == "func.call":
-                self.calls.append(op)
-            elif op.name == "spyre.extent":
-                name = introduced_by(op).name
-                self.values[name] = op.operands[0]
-                self._places[name] = op
-            for region in op.regions:
-                for inner in region.blocks:
-                    self._block(inner)
+            self._use_blocks(op)
+        self.calls = listing.select(lambda op: op.name == "func.call")
+        for op in listing.select(lambda op: op.name == "spyre.extent"):
+            name = introduced_by(op).name
+            self.values[name] = op.operands[0]
+            self._places[name] = op
+
+    def _use_blocks(self, op: ir.Operation) -> None:
+        """The types of what the blocks of an operation take."""
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self._use(argument.type)
 
     def _use(self, type: ir.Type) -> None:
         if type not in self._types and isinstance(type, ir.RankedTensorType):

@@ -260,41 +260,6 @@ static void bindRunning(nb::module_ &m) {
 }
 
 //===----------------------------------------------------------------------===//
-// Reading
-//===----------------------------------------------------------------------===//
-
-static bool isOf(MlirOperation operation, const std::string &dialect) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
-  return name.length > dialect.size() && name.data[dialect.size()] == '.' &&
-         dialect.compare(0, dialect.size(), name.data, dialect.size()) == 0;
-}
-
-static nb::list operationsOf(MlirOperation root, const std::string &dialect) {
-  struct Search {
-    const std::string &dialect;
-    std::vector<MlirOperation> found;
-  } search{dialect, {}};
-  mlirOperationWalk(
-      root,
-      [](MlirOperation operation, void *data) {
-        auto *search = static_cast<Search *>(data);
-        if (isOf(operation, search->dialect))
-          search->found.push_back(operation);
-        return MlirWalkResultAdvance;
-      },
-      &search, MlirWalkPreOrder);
-  nb::list result;
-  for (MlirOperation operation : search.found)
-    result.append(operation);
-  return result;
-}
-
-static void bindReading(nb::module_ &m) {
-  m.def("operations", operationsOf, "root"_a, "dialect"_a,
-        "The operations of a dialect in `root`, outer before inner, in order.");
-}
-
-//===----------------------------------------------------------------------===//
 // Tools
 //===----------------------------------------------------------------------===//
 
@@ -329,6 +294,5 @@ static void bindTools(nb::module_ &m) {
 void bindBridge(nb::module_ &m) {
   bindRegistration(m);
   bindRunning(m);
-  bindReading(m);
   bindTools(m);
 }

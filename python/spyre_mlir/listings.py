@@ -7,7 +7,7 @@ example, and goes over the operations by number. An operation is looked at itsel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -154,6 +154,13 @@ class Listing:
     ) -> None:
         """Gives each operation the attribute of this number in `table`; -1 leaves it as it is."""
         self._listing.set_attributes(name, list(table), list(choice))
+
+    def set_attribute_of_kinds(self, name: str, given: Sequence[ir.Attribute | None]) -> None:
+        """Gives the operations of each kind its attribute; None leaves them as they are."""
+        table = [attribute for attribute in given if attribute is not None]
+        numbers = iter(range(len(table)))
+        of_kind = [-1 if attribute is None else next(numbers) for attribute in given]
+        self.set_attributes(name, table, [of_kind[kind] for kind in self.kinds])
 
     def set_types(self, table: Iterable[ir.Type], choice: Iterable[int]) -> None:
         """Gives each value the type of this number in `table`; -1 leaves it as it is."""

@@ -19,6 +19,7 @@ from spyre_mlir.layouts import (
     coordinates_at,
     device_layout,
 )
+from spyre_mlir.listings import Listing
 from spyre_mlir.optable import OPS, Domain, Linear, Op
 from spyre_mlir.quasiaffine import ZERO, Expression, symbol
 from spyre_mlir.quasiaffine import literal as constant
@@ -480,26 +481,12 @@ def _valid_extent(
     return None
 
 
-def walk(root: ir.Operation) -> list[ir.Operation]:
-    """The operations of the dialect inside `root`, in order, those in regions after the operation that holds them."""
-    found: list[ir.Operation] = []
-    stack = [
-        iter([op for region in root.regions for block in region.blocks for op in block.operations])
-    ]
-    while stack:
-        op = next(stack[-1], None)
-        if op is None:
-            stack.pop()
-            continue
-        operation = op.operation
-        if operation.name.startswith(PREFIX):
-            found.append(operation)
-        if len(operation.regions):
-            inner = [
-                o
-                for region in operation.regions
-                for block in region.blocks
-                for o in block.operations
-            ]
-            stack.append(iter(inner))
-    return found
+def walk(
+    root: ir.Operation, chosen: Callable[[ir.Operation], bool] | None = None
+) -> list[ir.Operation]:
+    """The operations of the dialect inside `root`, in order, those in regions after the operation that holds them.
+
+    `chosen` is asked of one operation of each kind (see `spyre_mlir.listings`)."""
+    return Listing(root).select(
+        lambda op: op.name.startswith(PREFIX) and (chosen is None or chosen(op))
+    )

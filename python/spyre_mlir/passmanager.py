@@ -42,7 +42,8 @@ class Property:
     """Something that passes make true and others count on: a predicate on single operations.
 
     `lacks(op)` says in a few words what an operation has instead (`"no device layout"`), or returns
-    None. It is asked of every operation of `dialect`; IR without any has the property."""
+    None. It is asked of the operations of `dialect`, of one of each kind (`spyre_mlir.listings`); IR
+    without any has the property."""
 
     name: str
     lacks: Callable[[ir.Operation], str | None]
@@ -301,8 +302,7 @@ def run_pass(instance: Pass, operation: ir.Operation) -> bool:
 
     with operation.context, operation.location, remembering():
         try:
-            for needed in instance.requires:
-                _check_property(instance, needed, operation)
+            _check_properties(instance, operation)
             instance.run(operation)
         except BaseException as error:
             report(instance.name, operation, error)
@@ -310,17 +310,27 @@ def run_pass(instance: Pass, operation: ir.Operation) -> bool:
     return True
 
 
-def _check_property(instance: Pass, needed: Property, operation: ir.Operation) -> None:
-    for op in _spyre.operations(operation, needed.dialect):
-        lack = needed.lacks(op)
-        if lack is not None:
-            makers = [s.argument for s in registry.schemas() if needed.name in s.provides]
-            raise Refusal(
-                "SPY200",
-                f"{instance.name} needs {needed.name}: '{op.name}' has {lack}",
-                remedy=f"run {' or '.join(makers)} first" if makers else None,
-                place=op,
-            )
+def _check_properties(instance: Pass, operation: ir.Operation) -> None:
+    if not instance.requires:
+        return
+    from spyre_mlir.listings import Listing  # as above
+
+    examples = Listing(operation).examples
+    for needed in instance.requires:
+        for op in examples:
+            lack = needed.lacks(op) if op.name.startswith(f"{needed.dialect}.") else None
+            if lack is not None:
+                raise _too_early(instance, needed, op, lack)
+
+
+def _too_early(instance: Pass, needed: Property, op: ir.Operation, lack: str) -> Refusal:
+    makers = [s.argument for s in registry.schemas() if needed.name in s.provides]
+    return Refusal(
+        "SPY200",
+        f"{instance.name} needs {needed.name}: '{op.name}' has {lack}",
+        remedy=f"run {' or '.join(makers)} first" if makers else None,
+        place=op,
+    )
 
 
 # The bindings' own methods look up no entry points, and use threads that wait for Python's lock.
