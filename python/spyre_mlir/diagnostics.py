@@ -100,6 +100,7 @@ CODES: dict[str, str] = {
     "SPY146": "a buffer does not fit the bundle, layout or tensor that it is given for",
     "SPY147": "a run takes more steps than it may",
     "SPY148": "a bundle that runs reads bytes that nobody wrote",
+    "SPY149": "places in planned memory contradict each other",
     # 150-199: SDSC and bundle validation
     "SPY150": "a file of a bundle is missing, unreadable or no JSON; or a folder holds no bundle",
     "SPY151": "the text of bundle.mlir is not a bundle",

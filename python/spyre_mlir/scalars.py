@@ -12,11 +12,15 @@ from spyre_mlir.tensors import TensorType
 CONSTANT = "spyre.constant"
 """Attribute of an argument that the compiler added: the value that the caller must put there."""
 
+SCALAR = "spyre.scalar"
+"""Attribute of an argument that the compiler added for a scalar one: the number of that among all arguments."""
+
 
 def pass_scalars(function: ir.Operation) -> int:
     """Replaces scalar operands by arguments of rank 0, appended behind the function's own; how many were added.
 
-    Equal constants share one argument. An argument for a constant carries its value as `spyre.constant`."""
+    Equal constants share one argument. An argument for a constant carries its value as `spyre.constant`, one for a
+    scalar argument its number as `spyre.scalar`."""
     block = function.regions[0].blocks[0]
     added: dict[object, ir.Value] = {}
     attributes: list[ir.DictAttr] = []
@@ -34,8 +38,7 @@ def pass_scalars(function: ir.Operation) -> int:
             if key not in added:
                 tensor = TensorType((), str(value.type), device_layout((), str(value.type)))
                 added[key] = block.add_argument(encodings.write(tensor), op.location)
-                given = {} if constant is None else {CONSTANT: constant}
-                attributes.append(ir.DictAttr.get(given))
+                attributes.append(ir.DictAttr.get(_meaning(value, constant)))
             if operand.kind == "either":
                 op.operands[number] = added[key]
             elif row.rule == "generate":
@@ -55,6 +58,16 @@ def _replicate(op: ir.Operation, scalar: ir.Value) -> None:
         copy = spyre.IdentityOp(shape, seen).result
     op.results[0].replace_all_uses_with(copy)
     op.erase()
+
+
+def _meaning(value: ir.Value, constant: ir.Attribute | None) -> dict[str, ir.Attribute]:
+    """What the caller must put into the argument for a scalar."""
+    if constant is not None:
+        return {CONSTANT: constant}
+    if isinstance(value, ir.BlockArgument):
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value.arg_number)
+        return {SCALAR: number}
+    return {}
 
 
 def _constant(value: ir.Value) -> ir.Attribute | None:

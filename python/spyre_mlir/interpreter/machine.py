@@ -58,11 +58,21 @@ def scalar(value: Any, kind: str) -> Any:
 
 
 class Machine:
-    """Runs functions of one program. Holds no state but the program."""
+    """Runs functions of one program. Holds no state but the program and how many steps it took.
 
-    def __init__(self, functions: Mapping[str, Function], handlers: Mapping[str, Handler]) -> None:
+    `steps`: how many it may take (None: any number). A step is an operation or a trip of a loop."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, Function],
+        handlers: Mapping[str, Handler],
+        *,
+        steps: int | None = None,
+    ) -> None:
         self.functions = functions
         self.handlers = handlers
+        self.steps = steps
+        self.taken = 0
 
     def call(
         self, name: str, arguments: Sequence[Any], bounds: Sequence[Bound | None]
@@ -98,6 +108,9 @@ class Machine:
 
     def block(self, frame: Frame, block: Block, arguments: Sequence[Any]) -> Any:
         """Runs a block; returns the operands of its terminator."""
+        self.taken += len(block.steps)
+        if self.steps is not None and self.taken > self.steps:
+            raise Refusal("SPY147", f"the program takes more than {self.steps} steps")
         values = frame.values
         for slot, value in zip(block.arguments, arguments, strict=True):
             values[slot] = value

@@ -178,7 +178,7 @@ _ATTRIBUTES: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 )
 
 
-class _FunctionReader:
+class FunctionReader:
     """Numbers the values of one function and turns its operations into steps."""
 
     def __init__(self) -> None:
@@ -269,8 +269,8 @@ def _named(operation: ir.Operation) -> list[ir.NamedAttribute]:
     return [attributes[i] for i in range(len(attributes))]
 
 
-def read_function(operation: ir.Operation) -> Function:
-    """A `func.func` with a body, as steps."""
+def read_function(operation: ir.Operation, reader: FunctionReader | None = None) -> Function:
+    """A `func.func` with a body, as steps; `reader` sees every value and operation."""
     attributes = operation.attributes
     blocks = len(operation.regions[0].blocks)
     if blocks > 1:
@@ -280,7 +280,7 @@ def read_function(operation: ir.Operation) -> Function:
             remedy="write loops and branches with scf",
             place=operation.location,
         )
-    reader = _FunctionReader()
+    reader = FunctionReader() if reader is None else reader
     body = reader.block(operation.regions[0].blocks[0])
     type = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
     private = (

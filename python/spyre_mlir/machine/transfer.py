@@ -37,7 +37,7 @@ def to_device(
     element = _ELEMENT.get(array.dtype)
     if element is None:
         raise Refusal("SPY146", f"the device stores no elements of type {array.dtype}")
-    dtype = _stored(layout, element)
+    dtype = stored(layout, element)
     cells = positions(layout, array.shape)
     size = prod(layout.device_size)
     filler = np.iinfo(dtype).max if integral(dtype) else np.nan
@@ -67,7 +67,7 @@ def from_device(
             f"a tensor of layout {layout} takes {layout.bytes} bytes, the buffer has "
             f"{buffer.bytes.size}",
         )
-    dtype = _stored(layout, element)
+    dtype = stored(layout, element)
     cells = positions(layout, shape)
     values = buffer.bytes.view(dtype)[cells]
     shadow = buffer.shadow.reshape(-1, dtype.itemsize).max(axis=1)[cells]
@@ -91,7 +91,8 @@ def positions(layout: Layout, shape: Sequence[int]) -> NDArray[np.int64]:
     return places
 
 
-def _stored(layout: Layout, element: str) -> np.dtype[Any]:
+def stored(layout: Layout, element: str) -> np.dtype[Any]:
+    """The numpy type of an element in memory. Refuses (SPY146) a layout of another width."""
     storage = device_format(element) if layout.format is None else layout.stored_as(element)
     dtype = STORED[storage.name]
     if dtype.itemsize != layout.element_bytes:
