@@ -10,6 +10,7 @@ from math import prod
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import device_coordinates, stick_symbols
 from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.extents import parse
 from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import stick_dim
@@ -28,7 +29,9 @@ from spyre_mlir.operations import (
 )
 from spyre_mlir.operations import trips as trips
 from spyre_mlir.optable import Op
+from spyre_mlir.prover import Facts, less_equal
 from spyre_mlir.quasiaffine import ZERO
+from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.sdsc.model import Hbm, Sdsc
 
 REDUCED_CELLS = "1 / number of reduced cells"
@@ -59,6 +62,7 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
             "SPY097",
             f"'{op.name}' has no access that an SDSC can state: {row.device.refusal or row.addresses}",
         )
+    _check_some_cell(op, kernel)
     _check_sparse(op, kernel)
     _check_whole_sticks(op, kernel)
     constants = _constants(op, row, kernel)
@@ -74,6 +78,36 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
         )
         for function, kept in zip(functions, _kept(numbers, row, kernel), strict=True)
     )
+
+
+def _check_some_cell(op: ir.Operation, kernel: Kernel) -> None:
+    """An operation with a dim of extent 0 does nothing; a product over no cell would have to write zeros."""
+    if kernel.family != "contract":
+        return
+    for dim in kernel.dims:
+        if (
+            dim.reduction
+            and dim.symbolic
+            and not less_equal(1, parse(dim.symbolic), _facts(op)).holds
+        ):
+            raise Refusal(
+                "SPY101",
+                f"'{op.name}' may combine no cell along iteration dim {dim.symbol}: its extent {dim.symbolic} may be "
+                "0, and the device then writes nothing",
+                remedy=f"declare the range of the symbols, so that {dim.symbolic} is at least 1",
+            )
+
+
+def _facts(op: ir.Operation) -> Facts:
+    """What is known of the symbols of the function around an operation."""
+    function = op.parent
+    while function.name != "func.func":
+        function = function.parent
+    reader = RegionReader(function)
+    for operation in function.regions[0].blocks[0].operations:
+        if operation.operation.name == "spyre.extent":
+            reader.introduce(operation.operation)
+    return reader.facts
 
 
 def _kept(results: list[int], row: Op, kernel: Kernel) -> list[list[int]]:

@@ -46,3 +46,12 @@ func.func @mean(%x: tensor<64x256xf16, #spyre.encoding<valid_shape = [n, 256]>>,
   %0 = spyre.mean %x {dims = [0]} : (tensor<64x256xf16, #spyre.encoding<valid_shape = [n, 256]>>) -> tensor<256xf16>
   return %0 : tensor<256xf16>
 }
+
+// -----
+
+func.func @product_over_nothing(%x: tensor<64x256xf16, #spyre.encoding<valid_shape = [64, 64 * n]>>, %y: tensor<256x64xf16, #spyre.encoding<valid_shape = [64 * n, 64]>>, %n: index {spyre.extent = "n"}) -> tensor<64x64xf16> {
+  // expected-error @+2 {{SPY101: 'spyre.batch_matmul' may combine no cell along iteration dim d2: its extent 64 * n may be 0, and the device then writes nothing}}
+  // expected-note @+1 {{remedy: declare the range of the symbols, so that 64 * n is at least 1}}
+  %0 = spyre.batch_matmul %x, %y : (tensor<64x256xf16, #spyre.encoding<valid_shape = [64, 64 * n]>>, tensor<256x64xf16, #spyre.encoding<valid_shape = [64 * n, 64]>>) -> tensor<64x64xf16>
+  return %0 : tensor<64x64xf16>
+}

@@ -94,6 +94,8 @@ class Machine:
     def _step(self, prepared: Prepared, trips: Trips) -> None:
         if self.steps is not None and len(self.ran) >= self.steps:
             raise Refusal("SPY147", f"the bundle runs more than {self.steps} operations")
+        if 0 in prepared.step.sdsc.extents.values():
+            return  # of a symbolic dim nothing is valid
         numbers = [self._located(prepared, i, trips) for i in range(len(prepared.places))]
         out = len(numbers) - 1
         self._claim(prepared, numbers, trips)

@@ -176,7 +176,9 @@ def _waste(sizes: dict[int | str, int], uses: list[Use], pool: int | None) -> It
     ends: dict[int | str, int] = {}
     for use in uses:
         if use.writes or use.buffer == POOL:
-            ends[use.buffer] = max(ends.get(use.buffer, 0), use.end)
+            # A place in the pool is as large as the tensor in it, of which a part may be used.
+            end = max(use.end, use.first + use.size) if use.buffer == POOL else use.end
+            ends[use.buffer] = max(ends.get(use.buffer, 0), end)
     in_loops = {use.buffer for use in uses if use.writes and use.looped}
     for buffer, end in ends.items():
         size = pool if buffer == POOL else sizes[buffer] if buffer in in_loops else None
