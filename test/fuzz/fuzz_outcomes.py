@@ -49,6 +49,8 @@ def _signature(text: str) -> str:
     """A message without its figures, places and types."""
     lines = [line for line in text.splitlines() if line.strip() and "Failure while" not in line]
     first = re.sub(
-        r'"[^"]*":\d+:\d+|#spyre\.\S+|tensor<[^ ]*|-?\d[\d.e+-]*|\binf\b|\bnan\b|min>>|max>>|zero>>', "", lines[0]
+        r'"[^"]*":\d+:\d+|#spyre\.\S+|tensor<[^ ]*|(?<![\dY])-?\d[\d.e+-]*|\binf\b|\bnan\b|min>>|max>>|zero>>',
+        "",
+        lines[0],
     )
     return re.sub(r"\[[ ,]*\]|'|^error: :? ?", "", first)[:90].strip()

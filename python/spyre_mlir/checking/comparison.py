@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spyre_mlir import ir
+from spyre_mlir.checking.bundles import run_bundle, signature_of
 from spyre_mlir.checking.inputs import Inputs, described, draw, shrink
 from spyre_mlir.checking.report import Fault, Report, StageReport
 from spyre_mlir.checking.stages import (
@@ -30,6 +31,9 @@ from spyre_mlir.interpreter.execution import choose, execute
 from spyre_mlir.interpreter.program import Function, TensorKind, read_module
 from spyre_mlir.interpreter.validation import difference
 from spyre_mlir.scalars import constants_of
+
+BUNDLE = "spyre-lower-to-sdscbundle"
+"""The pass whose result is the bundle."""
 
 Program = str | bytes | os.PathLike[str] | ir.Module
 Results = tuple[Any, ...]
@@ -137,6 +141,13 @@ def _tensor_runner(stage: Stage) -> Runner:
     return Runner(stage.name, "tensor", run, stage.changed)
 
 
+def _bundle_runner(compiled: Compiled, last: Stage) -> Runner:
+    """The bundle; `last` is the stage before it is written."""
+    function = next(op for op in _operations(last.module) if op.name == "func.func")
+    signature = signature_of(function)
+    return Runner(BUNDLE, "bundle", lambda inputs: run_bundle(compiled.bundle, signature, inputs))
+
+
 def _constants(module: ir.Operation, function: Function) -> list[Any]:
     """The arrays of the arguments that the compiler added for scalars, in order."""
     (operation,) = [op for op in _operations(module) if is_function(op, function.name)]
@@ -155,6 +166,7 @@ def is_function(op: ir.Operation, name: str) -> bool:
 def _compare(compiled: Compiled, stages: list[Stage], function: Function, seeds: int) -> Report:
     reference, *others = [_tensor_runner(stage) for stage in stages]
     others = [runner for runner in others if runner.changed]
+    others.append(_bundle_runner(compiled, stages[-1]))
     skipped: dict[str, str] = {}
     for seed in range(seeds):
         try:
