@@ -13,12 +13,13 @@
 // AGREE: note: rhs, valid over
 // AGREE: note: remedy: narrow {{.*}} with spyre.set_valid_shape to [valid_tok, 256]
 
-// PREFILL: sdscbundle.sdsc @sdsc_0 "batchmatmul"
-// PREFILL: sdscbundle.sdsc @sdsc_1 "add"
-// PREFILL: sdscbundle.sdsc @sdsc_2 "silu"
+// PREFILL-DAG: sdscbundle.sdsc @sdsc_0 "batchmatmul"{{.*}} symbolic = {{\[}}["mb", 4, "valid_tok"]]
+// PREFILL-DAG: sdscbundle.sdsc @sdsc_1 "add"{{.*}} symbolic = {{\[}}["mb", 32, "valid_tok"]]
+// PREFILL-DAG: sdscbundle.sdsc @sdsc_2 "silu"{{.*}} symbolic = {{\[}}["mb", 32, "valid_tok"]]
+// PREFILL-DAG: func.func @sdsc_bundle({{.*}}%{{[^,]*}}: !sdscbundle.input_arg<index>, %{{[^,]*}}: !sdscbundle.input_arg<index, granularity=4, max_value=64>, %{{[^,]*}}: !sdscbundle.input_arg<index, granularity=32, max_value=64>)
 
 // REDUCE: sdscbundle.launch @sdsc_0
 // REDUCE: scf.for
 // REDUCE-NEXT: sdscbundle.launch @sdsc_1
-// REDUCE: sdscbundle.sdsc @sdsc_0 "identity"
-// REDUCE: sdscbundle.sdsc @sdsc_1 "add"
+// REDUCE: sdscbundle.sdsc @sdsc_0 "identity"{{.*}} symbolic = {{\[}}["mb", 32, "valid_tok"]]
+// REDUCE: sdscbundle.sdsc @sdsc_1 "add"{{.*}} symbolic = {{\[}}["mb", 32, "valid_tok"]]
