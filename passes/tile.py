@@ -3,22 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from spyre_mlir import encodings, ir
+from spyre_mlir.accumulators import Accumulator
 from spyre_mlir.diagnostics import Note, Refusal, refused_at
 from spyre_mlir.dialects import spyre
+from spyre_mlir.kernels import Kernel
 from spyre_mlir.layouts import retile
-from spyre_mlir.operations import dims_of, domain_of, kernel_of, meaning, walk
-from spyre_mlir.optable import Domain, Linear
+from spyre_mlir.operations import dims_of, domain_of, kernel_of, walk
+from spyre_mlir.optable import Domain
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.plan_attributes import read_plan
 from spyre_mlir.planning import PLAN, WRITE, is_rearranged, shared_levels
 from spyre_mlir.properties import LAYOUTS, TILED
 from spyre_mlir.tensors import TensorType
+from spyre_mlir.tiling.accumulation import accumulation_of
 from spyre_mlir.tiling.hints import check_levels, resolve
 from spyre_mlir.tiling.plans import Level, TilePlan
+from spyre_mlir.windows import (
+    Index,
+    Piece,
+    Pieces,
+    inserted,
+    inserted_at,
+    moved,
+    part,
+    repeated,
+    sliced,
+    tile_type,
+    window_of,
+)
 
 
 @dataclass(frozen=True)
@@ -33,15 +49,15 @@ class Tile(
     """Carry out tile plans and hints: loops over windows.
 
     Operations of one group share their loops. What is read from outside is sliced, what is used outside is inserted
-    into a tensor that the loops carry, and what stays inside is a compact tile. A remainder follows its loop."""
+    into a tensor that the loops carry, and what stays inside is a compact tile. A remainder follows its loop. Where a
+    reduced range is divided, its first tile makes an accumulator and the others are combined with it."""
 
     tiled = statistic("operations tiled")
     loops = statistic("loops made")
 
     def run(self, op: ir.Operation) -> None:
-        read = encodings.Reader()
         for members in _groups(op):
-            group = _Group(members, read)
+            group = _Group(members)
             group.rewrite()
             self.tiled.add(len(members))
             self.loops.add(group.loops)
@@ -64,26 +80,43 @@ def _groups(function: ir.Operation) -> list[list[ir.Operation]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
-    """The part of one iteration dim that a tile covers: where it begins (a literal or an induction variable), and its
-    size in elements."""
-
-    begin: int | ir.Value
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class _Member:
-    """One operation of a group: its domain, the iteration dim of each level, and the levels that it does not share."""
+    """One operation of a group: its domain; the iteration dim of each level that it shares, outer to inner; the levels
+    that it does not share, with their dims; and those over its reduced range, which stand inside all others."""
 
     op: ir.Operation
     domain: Domain
-    dims: tuple[int, ...]
-    inner: tuple[Level, ...] = ()
+    shared: tuple[int, ...]
+    inner: tuple[_DimLevel, ...]
+    reduced: tuple[_DimLevel, ...]
+    kernel: Kernel | None = None
+    """Only where the reduced range is divided."""
 
 
-_Body = Callable[[tuple[_Piece, ...], list[ir.Value]], list[ir.Value]]
-"""Makes what stands innermost: from the pieces of the levels around and what the loops carry, to what they carry on."""
+_DimLevel = tuple[int, Level]
+"""A level, and the iteration dim that it divides."""
+
+_Body = Callable[[tuple[Piece, ...], list[ir.Value] | None], list[ir.Value]]
+"""Makes what stands innermost: from the pieces of the levels around and what the loops carry (None: this tile makes it)
+to what they carry on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Where a tile stands. `cut` says which pieces of the whole tensors it covers; `made` has the tiles of the loops
+    around it, of which it covers the pieces `inner`. `carried` are the whole tensors that the loops carry, `filled` the
+    tiles that inner loops fill."""
+
+    cut: Pieces
+    made: dict[ir.Value, ir.Value]
+    carried: dict[ir.Value, ir.Value]
+    filled: dict[ir.Value, ir.Value] = field(default_factory=dict)
+    inner: Pieces = field(default_factory=dict)
+
+    def within(self, dims: Sequence[int], pieces: Sequence[Piece]) -> _Scope:
+        """The same place in a tile that is cut further."""
+        new = dict(zip(dims, pieces, strict=True))
+        return replace(self, cut={**self.cut, **new}, inner={**self.inner, **new})
 
 
 class _Views:
@@ -136,14 +169,11 @@ class _Views:
 class _Group:
     """Operations under one loop nest: the outer levels that their plans share, and inside them the others of each."""
 
-    def __init__(self, ops: Sequence[ir.Operation], read: encodings.Reader) -> None:
-        self.read = read
+    def __init__(self, ops: Sequence[ir.Operation]) -> None:
         plans = [_plan(op) for op in ops]
-        self.shared = plans[0].levels[: _shared(ops, plans)]
-        self.members = [
-            _Member(op, domain_of(op), _dims(plan, domain_of(op)), plan.levels[len(self.shared) :])
-            for op, plan in zip(ops, plans, strict=True)
-        ]
+        depth = _shared(ops, plans)
+        self.shared = plans[0].levels[:depth]
+        self.members = [_member(op, plan, depth) for op, plan in zip(ops, plans, strict=True)]
         self.views = _Views(ops)
         self.results = [
             result
@@ -157,11 +187,13 @@ class _Group:
         """Replaces the operations by their loop nest, which stands where the last of them stood."""
         last = self.members[-1].op
         with ir.InsertionPoint(last), last.location:
-            carried = [_initial(result) for result in self.results]
-            carried = self._nest(self.shared, carried, self._body)
+            initial = [_initial(result) for result in self.results]
+            carried = self._nest(self.shared, initial, self._body)
         self.views.move_behind(last)
-        for result, value in zip(self.results, carried, strict=True):
+        for result, empty, value in zip(self.results, initial, carried, strict=True):
             result.replace_all_uses_with(value)
+            if result.owner.name != WRITE and next(empty.uses, None) is None:
+                empty.owner.erase()  # an accumulator is the whole result
         for number, member in reversed(list(enumerate(self.members))):
             self.views.erase_of(number)
             member.op.erase()
@@ -169,190 +201,197 @@ class _Group:
     def _nest(
         self,
         levels: Sequence[Level],
-        carried: list[ir.Value],
+        carried: list[ir.Value] | None,
         body: _Body,
-        pieces: tuple[_Piece, ...] = (),
+        pieces: tuple[Piece, ...] = (),
     ) -> list[ir.Value]:
-        """Loops over the levels, outer to inner; `pieces` says what those around cover."""
+        """Loops over the levels, outer to inner; `pieces` says what those around cover.
+
+        If nothing is carried yet, the first tile stands before the loop, which runs over the others."""
         if not levels:
             return body(pieces, carried)
         level, *inner = levels
-        full = level.count * level.size
-        if level.count == 1:
-            carried = self._nest(inner, carried, body, (*pieces, _Piece(0, level.size)))
-        else:
-            carried = self._loop(level, inner, carried, body, pieces)
+        first = 0
+        if carried is None or level.count == 1:
+            carried = self._nest(inner, carried, body, (*pieces, Piece(0, level.size)))
+            first = 1
+        if level.count - first == 1:
+            last = Piece(first * level.size, level.size)
+            carried = self._nest(inner, carried, body, (*pieces, last))
+        elif level.count > first:
+            carried = self._loop(level, first, inner, carried, body, pieces)
         if level.remainder:
-            rest = _Piece(full, level.remainder)
+            rest = Piece(level.count * level.size, level.remainder)
             carried = self._nest(inner, carried, body, (*pieces, rest))
         return carried
 
     def _loop(
         self,
         level: Level,
+        first: int,
         levels: Sequence[Level],
         carried: list[ir.Value],
         body: _Body,
-        pieces: tuple[_Piece, ...],
+        pieces: tuple[Piece, ...],
     ) -> list[ir.Value]:
+        """A loop over the tiles of a level from `first` on."""
         from mlir.dialects import arith, scf
 
-        index, full = ir.IndexType.get(), level.count * level.size
-        low, high, step = (arith.ConstantOp(index, value).result for value in (0, full, level.size))
+        index, begin, end = ir.IndexType.get(), first * level.size, level.count * level.size
+        low, high, step = (
+            arith.ConstantOp(index, value).result for value in (begin, end, level.size)
+        )
         loop = scf.ForOp(low, high, step, carried)
         self.loops += 1
         with ir.InsertionPoint(loop.body):
-            piece = _Piece(loop.induction_variable, level.size)
+            piece = Piece(loop.induction_variable, level.size)
             inner = self._nest(levels, list(loop.inner_iter_args), body, (*pieces, piece))
             scf.YieldOp(inner)
         return list(loop.results)
 
-    def _body(self, pieces: tuple[_Piece, ...], carried: list[ir.Value]) -> list[ir.Value]:
+    def _body(self, pieces: tuple[Piece, ...], carried: list[ir.Value] | None) -> list[ir.Value]:
         """One tile of every member."""
+        assert carried is not None
         made: dict[ir.Value, ir.Value] = {}
         state = dict(zip(self.results, carried, strict=True))
         for member in self.members:
-            cut = dict(zip(member.dims, pieces, strict=False))
+            scope = _Scope(dict(zip(member.shared, pieces, strict=True)), made, state)
             if member.inner:
-                self._inner(member, cut, made, state)
+                self._fill(member, scope)
             else:
-                self._tile(member, cut, cut, made, state)
+                self._tile(member, scope)
         return [state[result] for result in self.results]
 
-    def _inner(
-        self,
-        member: _Member,
-        cut: Mapping[int, _Piece],
-        made: dict[ir.Value, ir.Value],
-        state: dict[ir.Value, ir.Value],
-    ) -> None:
+    def _fill(self, member: _Member, scope: _Scope) -> None:
         """The levels that a member has for itself fill its tile of the shared ones."""
-        results = list(member.op.results)
-        indices = member.domain.results
-        own = member.dims[len(self.shared) :]
+        results, indices = list(member.op.results), member.domain.results
         whole = [
-            state[result]
-            if result in state
-            else spyre.EmptyOp(_tile_type(result, index, cut, self.read, outside=False)).result
+            scope.carried[result]
+            if result in scope.carried
+            else spyre.EmptyOp(
+                encodings.write(tile_type(result, index, scope.cut, window=False))
+            ).result
             for result, index in zip(results, indices, strict=True)
         ]
+        dims = [dim for dim, _ in member.inner]
 
-        def body(pieces: tuple[_Piece, ...], carried: list[ir.Value]) -> list[ir.Value]:
-            inner = dict(zip(own, pieces, strict=True))
-            filled = dict(zip(results, carried, strict=True))
-            local = {r: v for r, v in filled.items() if r not in state}
-            outside = {r: v for r, v in filled.items() if r in state}
-            self._tile(member, {**cut, **inner}, inner, dict(made), outside, local)
-            return [{**outside, **local}[result] for result in results]
+        def body(pieces: tuple[Piece, ...], carried: list[ir.Value] | None) -> list[ir.Value]:
+            assert carried is not None
+            now = dict(zip(results, carried, strict=True))
+            tile = replace(
+                scope.within(dims, pieces),
+                made=dict(scope.made),
+                carried={r: v for r, v in now.items() if r in scope.carried},
+                filled={r: v for r, v in now.items() if r not in scope.carried},
+            )
+            self._tile(member, tile)
+            return [{**tile.carried, **tile.filled}[result] for result in results]
 
-        filled = self._nest(member.inner, whole, body)
+        filled = self._nest([level for _, level in member.inner], whole, body)
         for result, index, value in zip(results, indices, filled, strict=True):
-            if result in state:
-                state[result] = value
-                made[result] = _sliced(value, index, cut, self.read)
+            if result in scope.carried:
+                scope.carried[result] = value
+                scope.made[result] = sliced(value, index, scope.cut)
             else:
-                made[result] = value
+                scope.made[result] = value
 
-    def _tile(
-        self,
-        member: _Member,
-        cut: Mapping[int, _Piece],
-        inner: Mapping[int, _Piece],
-        made: dict[ir.Value, ir.Value],
-        state: dict[ir.Value, ir.Value],
-        local: dict[ir.Value, ir.Value] | None = None,
-    ) -> None:
-        """One tile of one member. `cut` is where it lies in whole tensors, `inner` where in the tiles `made` around it;
-        it goes into the tensors of `state` that the loops carry, or the tiles of `local` that inner loops fill."""
+    def _tile(self, member: _Member, scope: _Scope) -> None:
+        """One tile of one member, written into the tensors that the loops carry or fill."""
         if member.op.name == WRITE:
             written = member.op.results[0]
-            state[written] = made[written] = self._write(member, cut, inner, made, state[written])
+            into = self._write(member, scope, scope.carried[written])
+            scope.carried[written] = scope.made[written] = into
             return
-        nested = local is not None
-        local = local or {}
-        operands = [
-            self._operand(value, index, cut, inner, made, nested)
-            for value, index in zip(member.op.operands, member.domain.operands, strict=True)
-        ]
         types = [
-            _tile_type(result, index, cut, self.read, outside=result in state)
-            if result not in local
-            else self._part_type(local[result], index, inner)
+            self._part_type(scope.filled[result], index, scope.inner)
+            if result in scope.filled
+            else tile_type(result, index, scope.cut, window=result in scope.carried)
             for result, index in zip(member.op.results, member.domain.results, strict=True)
         ]
-        tile = _clone(member.op, operands, types)
-        for result, index, new in zip(
-            member.op.results, member.domain.results, tile.results, strict=True
-        ):
-            made[result] = new
-            if result in state:
-                state[result] = _insert(new, state[result], index, cut)
-            elif result in local:
-                local[result] = _insert(new, local[result], index, inner)
+        if member.reduced:
+            found = [self._accumulated(member, scope, types[0])]
+        else:
+            operands = [
+                self._operand(value, index, scope)
+                for value, index in zip(member.op.operands, member.domain.operands, strict=True)
+            ]
+            found = list(repeated(member.op, operands, types).results)
+        for result, index, new in zip(member.op.results, member.domain.results, found, strict=True):
+            scope.made[result] = new
+            if result in scope.carried:
+                into = scope.carried[result]
+                whole = new.type == into.type
+                scope.carried[result] = new if whole else inserted(new, into, index, scope.cut)
+            elif result in scope.filled:
+                into = scope.filled[result]
+                scope.filled[result] = inserted(new, into, index, scope.inner)
 
-    def _operand(
-        self,
-        value: ir.Value,
-        index: tuple[Linear, ...] | None,
-        cut: Mapping[int, _Piece],
-        inner: Mapping[int, _Piece],
-        made: Mapping[ir.Value, ir.Value],
-        nested: bool,
-    ) -> ir.Value:
+    def _accumulated(self, member: _Member, scope: _Scope, type: TensorType) -> ir.Value:
+        """One tile of a result whose reduced range lies in several tiles."""
+        assert member.kernel is not None
+        result, index = member.op.results[0], member.domain.results[0]
+        accumulator = Accumulator(
+            member.op,
+            member.domain,
+            member.kernel,
+            accumulation_of(member.kernel),
+            tile_type(result, index, scope.cut, window=False),
+        )
+        dims = [dim for dim, _ in member.reduced]
+
+        def body(pieces: tuple[Piece, ...], carried: list[ir.Value] | None) -> list[ir.Value]:
+            place = scope.within(dims, pieces)
+
+            def read(number: int) -> ir.Value:
+                return self._operand(
+                    member.op.operands[number], member.domain.operands[number], place
+                )
+
+            if carried is None:
+                return accumulator.first(read, place.cut)
+            return accumulator.later(carried, read, place.cut)
+
+        carried = self._nest([level for _, level in member.reduced], None, body)
+        return accumulator.result(carried, type)
+
+    def _operand(self, value: ir.Value, index: Index, scope: _Scope) -> ir.Value:
         """What a tile reads: of a tile that was made in these loops, or of a whole tensor."""
-        view = None if value in made else self.views.inside(value)
+        view = None if value in scope.made else self.views.inside(value)
         if view is not None:
-            return self._viewed(view, index, cut, inner, made, nested)
-        if value not in made:
-            return _sliced(value, index, cut, self.read)
-        return _sliced(made[value], index, inner, self.read) if nested else made[value]
+            return self._viewed(view, index, scope)
+        if value not in scope.made:
+            return sliced(value, index, scope.cut)
+        return sliced(scope.made[value], index, scope.inner)
 
-    def _viewed(
-        self,
-        view: ir.Operation,
-        index: tuple[Linear, ...] | None,
-        cut: Mapping[int, _Piece],
-        inner: Mapping[int, _Piece],
-        made: Mapping[ir.Value, ir.Value],
-        nested: bool,
-    ) -> ir.Value:
+    def _viewed(self, view: ir.Operation, index: Index, scope: _Scope) -> ir.Value:
         """The same view of a tile of its operand."""
         assert index is not None, "what is not indexed is in no loop with what makes it"
         entries = domain_of(view).operands[0]
         assert entries is not None, "a view in a group rearranges dims"
         source = tuple(index[entry.terms[0][0]] for entry in entries)
-        tile = self._operand(view.operands[0], source, cut, inner, made, nested)
-        whole, part = self.read(view.results[0].type), self.read(tile.type)
+        tile = self._operand(view.operands[0], source, scope)
+        whole, part = encodings.read(view.results[0].type), encodings.read(tile.type)
         dims = [entry.terms[0][0] for entry in entries]
         shape = tuple(part.shape[dims.index(dim)] for dim in range(len(dims)))
         layout = whole.layout
         if layout is not None and not part.window:
             layout = retile(layout, whole.shape, shape)
-        valid = _window(whole, shape, ()).valid_shape
-        type = replace(whole, shape=shape, layout=layout, window=part.window, valid_shape=valid)
-        return _clone(view, [tile], [encodings.write(type)]).results[0]
+        type = replace(window_of(whole, shape), layout=layout, window=part.window, pad=whole.pad)
+        return repeated(view, [tile], [type]).results[0]
 
-    def _part_type(
-        self, whole: ir.Value, index: tuple[Linear, ...] | None, inner: Mapping[int, _Piece]
-    ) -> ir.Type:
+    def _part_type(self, whole: ir.Value, index: Index, inner: Pieces) -> TensorType:
         assert index is not None, "a result of a tiled operation is indexed by its domain"
-        tensor = self.read(whole.type)
-        return encodings.write(_window(tensor, *_part(tensor.shape, index, inner)))
+        tensor = encodings.read(whole.type)
+        return window_of(tensor, part(tensor.shape, index, inner)[0])
 
-    def _write(
-        self,
-        member: _Member,
-        cut: Mapping[int, _Piece],
-        inner: Mapping[int, _Piece],
-        made: Mapping[ir.Value, ir.Value],
-        into: ir.Value,
-    ) -> ir.Value:
+    def _write(self, member: _Member, scope: _Scope, into: ir.Value) -> ir.Value:
         """One tile of a write goes into the destination that the loops carry."""
         source, index = member.op.operands[0], member.domain.operands[0]
-        tile = self._operand(source, index, cut, inner, made, bool(member.inner))
-        begins = [_moved(begin, cut.get(dim)) for dim, begin in enumerate(_written_at(member.op))]
-        static, dynamic = _offsets(begins)
-        return spyre.InsertSliceOp(into.type, tile, into, dynamic, static).result
+        tile = self._operand(source, index, scope)
+        begins = [
+            moved(begin, scope.cut.get(dim)) for dim, begin in enumerate(_written_at(member.op))
+        ]
+        return inserted_at(tile, into, begins)
 
 
 def _initial(result: ir.Value) -> ir.Value:
@@ -370,26 +409,10 @@ def _written_at(op: ir.Operation) -> list[int | ir.Value]:
     return [next(dynamic) if offset == marker else offset for offset in static]
 
 
-def _moved(begin: int | ir.Value, piece: _Piece | None) -> int | ir.Value:
-    """Where a tile of a write begins: the offset of the whole, moved by the tile's own."""
-    from mlir.dialects import arith
-
-    if piece is None or piece.begin == 0:
-        return begin
-    if isinstance(begin, int) and isinstance(piece.begin, int):
-        return begin + piece.begin
-    if begin == 0:
-        return piece.begin
-    index = ir.IndexType.get()
-    parts = [
-        arith.ConstantOp(index, part).result if isinstance(part, int) else part
-        for part in (piece.begin, begin)
-    ]
-    return arith.AddIOp(*parts).result
-
-
 def _shared(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int:
     """How many levels operations under one group share. Refused (SPY045) where hints share none."""
+    if len(ops) == 1:
+        return sum(level.kind == "parallel" for level in plans[0].levels)
     shared = shared_levels(ops, plans)
     if not shared:
         raise Refusal(
@@ -405,13 +428,30 @@ def _shared(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int:
 def _plan(op: ir.Operation) -> TilePlan:
     plan = read_plan(op.attributes[PLAN])
     with refused_at(op):
-        check_levels(plan)
-        if plan.origin == "auto":
-            return plan
         kernel = kernel_of(op)
         if kernel is None:
             raise Refusal("SPY045", f"'{op.name}' computes nothing that a plan could divide")
-        return resolve(plan, dims_of(op, kernel))
+        if plan.origin == "hint":
+            plan = resolve(plan, dims_of(op, kernel))
+        check_levels(plan, kernel)
+    return plan
+
+
+def _member(op: ir.Operation, plan: TilePlan, depth: int) -> _Member:
+    """An operation with its levels, of which the first `depth` are shared."""
+    domain = domain_of(op)
+    levels = list(zip(_dims(plan, domain), plan.levels, strict=True))
+    reduced = tuple(
+        (dim, level) for dim, level in levels if level.kind == "reduction" and level.tiles > 1
+    )
+    return _Member(
+        op,
+        domain,
+        tuple(dim for dim, _ in levels[:depth]),
+        tuple((dim, level) for dim, level in levels[depth:] if level.kind == "parallel"),
+        reduced,
+        kernel_of(op) if reduced else None,
+    )
 
 
 def _dims(plan: TilePlan, domain: Domain) -> tuple[int, ...]:
@@ -422,95 +462,3 @@ def _dims(plan: TilePlan, domain: Domain) -> tuple[int, ...]:
         (parallel if level.kind == "parallel" else reductions)[int(level.dim)]
         for level in plan.levels
     )
-
-
-def _part(
-    shape: Sequence[int], index: tuple[Linear, ...], cut: Mapping[int, _Piece]
-) -> tuple[list[int], list[int | ir.Value]]:
-    """Shape of one operand's tile, and where it begins in each dim."""
-    sizes, begins = list(shape), [0] * len(shape)
-    for dim, entry in enumerate(index):
-        for iteration, _ in entry.terms:
-            if iteration in cut:
-                sizes[dim], begins[dim] = cut[iteration].size, cut[iteration].begin
-    return sizes, begins
-
-
-def _window(
-    tensor: TensorType, sizes: Sequence[int], begins: Sequence[int | ir.Value]
-) -> TensorType:
-    """The window of a tensor: the parent's layout, and of its valid region what lies inside.
-
-    A plan divides the valid box, so a dim that is cut is fully valid in every tile."""
-    valid = tuple(
-        size if size != whole else extent
-        for size, whole, extent in zip(sizes, tensor.shape, tensor.valid, strict=True)
-    )
-    return replace(
-        tensor,
-        shape=tuple(sizes),
-        window=True,
-        valid_shape=None if valid == tuple(sizes) else valid,
-        pad=None,
-    )
-
-
-def _sliced(
-    value: ir.Value,
-    index: tuple[Linear, ...] | None,
-    cut: Mapping[int, _Piece],
-    read: encodings.Reader,
-) -> ir.Value:
-    if index is None or not isinstance(value.type, ir.RankedTensorType):
-        return value
-    tensor = read(value.type)
-    sizes, begins = _part(tensor.shape, index, cut)
-    if tuple(sizes) == tensor.shape:
-        return value
-    static, dynamic = _offsets(begins)
-    type = encodings.write(_window(tensor, sizes, begins))
-    return spyre.SliceOp(type, value, dynamic, static).result
-
-
-def _offsets(begins: Sequence[int | ir.Value]) -> tuple[list[int], list[ir.Value]]:
-    marker = ir.ShapedType.get_dynamic_stride_or_offset()
-    static = [begin if isinstance(begin, int) else marker for begin in begins]
-    return static, [begin for begin in begins if not isinstance(begin, int)]
-
-
-def _tile_type(
-    result: ir.Value,
-    index: tuple[Linear, ...] | None,
-    cut: Mapping[int, _Piece],
-    read: encodings.Reader,
-    *,
-    outside: bool,
-) -> ir.Type:
-    """A window where the tile is written into its buffer, else a compact tile with a layout of its own."""
-    assert index is not None, "a result of a tiled operation is indexed by its domain"
-    tensor = read(result.type)
-    sizes, begins = _part(tensor.shape, index, cut)
-    window = _window(tensor, sizes, begins)
-    if outside:
-        return encodings.write(window)
-    assert tensor.layout is not None, "layouts are required of tiled operations"
-    layout = retile(tensor.layout, tensor.shape, sizes)
-    return encodings.write(replace(window, window=False, layout=layout))
-
-
-def _clone(
-    op: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]
-) -> ir.Operation:
-    row = meaning(op)
-    assert row is not None
-    own = {a.name: op.attributes[a.name] for a in row.attributes if a.name in op.attributes}
-    return ir.Operation.create(op.name, results=types, operands=operands, attributes=own)
-
-
-def _insert(
-    tile: ir.Value, into: ir.Value, index: tuple[Linear, ...] | None, cut: Mapping[int, _Piece]
-) -> ir.Value:
-    assert index is not None
-    _, begins = _part(into.type.shape, index, cut)
-    static, dynamic = _offsets(begins)
-    return spyre.InsertSliceOp(into.type, tile, into, dynamic, static).result

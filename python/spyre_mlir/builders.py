@@ -12,7 +12,7 @@ as they are given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -37,19 +37,26 @@ def build(name: str, *operands: ir.Value[Any], policy: str = "agree", **given: A
         {**values, **shaped},
         policy=policy,
     )
-    op = ir.Operation.create(
-        f"spyre.{name}",
-        results=[encodings.write(type) for type in types],
-        operands=list(operands),
-        attributes={
-            a.name: _attribute(a.kind, a.name, given[a.name])
-            for a in row.attributes
-            if a.name in given
-        },
-    )
+    op = create(name, operands, [encodings.write(type) for type in types], **given)
     op.verify()
     results = tuple(op.results)
     return results[0] if len(results) == 1 else (results or None)
+
+
+def create(
+    name: str, operands: Sequence[ir.Value[Any]], types: Sequence[ir.Type], **given: Any
+) -> ir.Operation:
+    """`spyre.<name>` with result types as they are given, unverified; attributes as Python values."""
+    return ir.Operation.create(
+        f"spyre.{name}",
+        results=list(types),
+        operands=list(operands),
+        attributes={
+            a.name: _attribute(a.kind, a.name, given[a.name])
+            for a in OPS[name].attributes
+            if a.name in given
+        },
+    )
 
 
 def _type(value: ir.Value[Any]) -> Any:

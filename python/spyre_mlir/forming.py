@@ -33,6 +33,7 @@ from spyre_mlir.formats import FORMATS
 from spyre_mlir.kernels import Dim as KernelDim
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.layouts import Layout
+from spyre_mlir.mixed_sticks import in_widest_sticks
 from spyre_mlir.quasiaffine import Expression
 from spyre_mlir.sdsc.model import (
     POOL,
@@ -135,17 +136,15 @@ def aligned_operation(
     `splits` are cores per symbol (1 where it says nothing), `places` has one entry per access:
     where the buffer that owns the memory begins for the first tile, and how it advances with the
     enclosing loops. Raises the refusals of `device_coordinates` and of `align`."""
-    extents = kernel.extents
+    found = [device_coordinates(access, kernel.extents) for access in kernel.accesses]
+    extents, found = in_widest_sticks(kernel.accesses, kernel.extents, found)
     symbols = tuple(
-        Symbol(dim.symbol, dim.extent, splits.get(dim.symbol, 1), dim.reduction)
+        Symbol(dim.symbol, extents[dim.symbol], splits.get(dim.symbol, 1), dim.reduction)
         for dim in kernel.dims
     )
     tensors = [
-        Tensor(
-            access.layout.device_size,
-            tuple(term_sum(c) for c in device_coordinates(access, extents)),
-        )
-        for access in kernel.accesses
+        Tensor(access.layout.device_size, tuple(term_sum(c) for c in coordinates))
+        for access, coordinates in zip(kernel.accesses, found, strict=True)
     ]
     aligned = align(symbols, tensors)
     operands = tuple(

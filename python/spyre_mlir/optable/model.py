@@ -172,17 +172,18 @@ in) -> domain."""
 class Combine:
     """How results over parts of the reduced range become the one over all of it.
 
-    `function` is the elementwise operation of two of them, earlier part first. `part` is the operation of one part
-    where that is not the operation itself. `divided`: the total is divided by the number of reduced cells; `weighted`:
-    what a part gives is a mean, multiplied by the number of its cells before. `positions`: results are positions, and
-    `function` says which of two values of `part` wins; of equal ones the earlier. `into` names the operand that takes
-    the result over the parts before, in an operation that adds to it."""
+    `function` is the elementwise operation of two of them, earlier part first. `part` is the
+    operation of one part where that is not the operation itself. `divided`: the total is divided by
+    the number of reduced cells; `weighted`: what a part gives is a mean, multiplied by the number of
+    its cells before. `positions`: results are positions of what `part` gives, and the earlier one
+    stays where this predicate holds between the later value and the earlier. `into` names the operand
+    that takes the result over the parts before, in an operation that adds to it."""
 
     function: str
     part: str | None = None
     divided: bool = False
     weighted: bool = False
-    positions: bool = False
+    positions: str | None = None
     into: str | None = None
 
 

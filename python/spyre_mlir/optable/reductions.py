@@ -184,13 +184,13 @@ _ARG = (
         "argmax",
         "largest",
         lambda np, x, axes: np.argmax(x, axis=axes[0]),
-        Combine("maximum", part="max", positions=True),
+        Combine("maximum", part="max", positions="le"),
     ),
     _position(
         "argmin",
         "smallest",
         lambda np, x, axes: np.argmin(x, axis=axes[0]),
-        Combine("minimum", part="min", positions=True),
+        Combine("minimum", part="min", positions="ge"),
     ),
 )
 

@@ -46,8 +46,9 @@ class Accumulation:
         outer = prod(level.tiles for level in levels if level.kind == "parallel")
         if reduced == 1:
             return outer
-        per_tile = 1 + self.widened + self.combine.weighted + self.combine.positions
-        per_step = 5 if self.combine.positions else 1
+        positions = self.combine.positions is not None
+        per_tile = 1 + self.widened + self.combine.weighted + positions
+        per_step = 5 if positions else 1
         return outer * (reduced * per_tile + (reduced - 1) * per_step + 1)
 
 
@@ -65,7 +66,7 @@ def accumulation_of(kernel: Kernel) -> Accumulation:
             remedy="divide a parallel dim",
         )
     made = kernel.writes[0].element
-    wide = made in HALVES and not combine.positions and not OPS[combine.function].exact
+    wide = made in HALVES and combine.positions is None and not OPS[combine.function].exact
     widened = wide and not _makes_wide(row)
     if widened and any(access.layout.sparse for access in kernel.reads):
         raise Refusal(

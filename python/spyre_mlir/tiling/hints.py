@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.kernels import Kernel
+from spyre_mlir.tiling.accumulation import accumulation_of
 from spyre_mlir.tiling.plans import Level, TilePlan
 
 DimFact = tuple[str | None, int, bool]
@@ -21,16 +23,20 @@ def resolve(plan: TilePlan, dims: Sequence[DimFact]) -> TilePlan:
     return replace(plan, levels=tuple(_level(level, dims) for level in plan.levels))
 
 
-def check_levels(plan: TilePlan) -> None:
-    """Refuses (SPY046) what tiling does not carry out: a reduction dim in several tiles, whose partial results would
-    have to be accumulated."""
+def check_levels(plan: TilePlan, kernel: Kernel) -> None:
+    """Refuses (SPY046) what tiling does not carry out: a reduced range in several tiles of which the results are not
+    combined, or outside a level that divides the result, one tile of which an accumulator holds."""
+    divided = None
     for level in plan.levels:
         if level.kind == "reduction" and level.tiles > 1:
+            divided = level
+            accumulation_of(kernel)
+        elif divided is not None and level.tiles > 1:
             raise Refusal(
                 "SPY046",
-                f"the plan divides reduction dim {level.dim} into {level.tiles} tiles; partial results are not "
-                "accumulated",
-                remedy="divide a parallel dim, or write the partial reductions and their sum out",
+                f"{level.kind}({level.dim}) stands inside {divided.kind}({divided.dim}), whose accumulator holds one "
+                "tile of the result",
+                remedy="list the reduction levels last",
             )
 
 
