@@ -40,6 +40,12 @@ LogicalResult SpyreDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
                                << ": 'spyre.constant' is the number that the caller must pass";
     return success();
   }
+  if (name == "spyre.scalar") {
+    if (!isa<IntegerAttr>(attribute.getValue()))
+      return op->emitOpError() << "SPY009: argument #" << argument
+                               << ": 'spyre.scalar' is the number of a scalar argument";
+    return success();
+  }
   return op->emitOpError() << "SPY009: argument #" << argument << ": unknown attribute '" << name
                            << "'";
 }

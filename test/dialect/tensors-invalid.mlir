@@ -80,6 +80,13 @@ func.func @argument(
 
 // -----
 
+// expected-error @+1 {{SPY009: argument #0: 'spyre.scalar' is the number of a scalar argument}}
+func.func @scalar(%x: tensor<f16> {spyre.scalar = "x"}) {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{SPY009: argument #0: 'spyre.range' is array<i64: low, high> with low <= high}}
 func.func @range(%n: index {spyre.extent = "n", spyre.range = array<i64: 9, 8>}) {
   return

@@ -120,3 +120,100 @@ def test_refusals_say_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main([str(path)]) == 1
     text = capsys.readouterr().err
     assert "SPY130: spyre.exp" in text and 'hole.mlir":3:' in text
+
+
+SCALED = """
+func.func @f(%x: tensor<10x6x128xf16>, %s: f16) -> tensor<10x6x128xf16> {
+  %half = arith.constant 0.5 : f16
+  %0 = spyre.mul %x, %s : (tensor<10x6x128xf16>, f16) -> tensor<10x6x128xf16>
+  %1 = spyre.add %0, %half : (tensor<10x6x128xf16>, f16) -> tensor<10x6x128xf16>
+  return %1 : tensor<10x6x128xf16>
+}
+"""
+
+
+@pytest.mark.parametrize("stage", ["tensor", "device", "bundle"])
+def test_every_stage_computes_the_program(
+    stage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "scaled.mlir"
+    path.write_text(SCALED)
+    given = ["--stage", stage, "--cores", "2", "--span-limit", "2048", "--format", "json"]
+    assert main([str(path), *given, "-o", str(tmp_path / "out.npy")]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["stage"] == stage
+    assert main([str(path), "-o", str(tmp_path / "meant.npy")]) == 0
+    assert (np.load(tmp_path / "out.npy") == np.load(tmp_path / "meant.npy")).all()
+
+
+ROWS = """
+#rows = #spyre.encoding<valid_shape = [n, 8]>
+func.func @f(%n: index {spyre.extent = "n", spyre.range = array<i64: 1, 4>},
+    %x: tensor<4x8xf16, #rows>) -> tensor<4x8xf16, #rows> {
+  %0 = spyre.neg %x : (tensor<4x8xf16, #rows>) -> tensor<4x8xf16, #rows>
+  return %0 : tensor<4x8xf16, #rows>
+}
+"""
+
+
+@pytest.mark.parametrize("stage", ["tensor", "device", "bundle"])
+def test_every_stage_takes_values_of_symbols(stage: str, tmp_path: Path) -> None:
+    path, x = tmp_path / "rows.mlir", np.arange(24, dtype=np.float16).reshape(3, 8)
+    path.write_text(ROWS)
+    np.save(tmp_path / "x.npy", x)
+    given = ["--symbol", "n=3", "--input", str(tmp_path / "x.npy"), "--cores", "2"]
+    out = tmp_path / "out.npy"
+    assert main([str(path), *given, "--stage", stage, "-o", str(out)]) == 0
+    assert (np.load(out) == -x).all()
+
+
+def test_a_program_that_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "sine.mlir"
+    path.write_text(
+        "func.func @f(%x: tensor<4xf16>) -> tensor<4xf16> {\n"
+        "  %0 = spyre.sin %x : (tensor<4xf16>) -> tensor<4xf16>\n"
+        "  return %0 : tensor<4xf16>\n}\n"
+    )
+    assert main([str(path)]) == 0
+    assert main([str(path), "--stage", "bundle"]) == 1
+    assert "SPY096" in capsys.readouterr().err
+
+
+ENDLESS = """
+func.func @f() -> index {
+  %zero = arith.constant 0 : index
+  %0 = scf.while (%i = %zero) : (index) -> index {
+    %yes = arith.constant true
+    scf.condition(%yes) %i : index
+  } do {
+  ^bb0(%i: index):
+    scf.yield %i : index
+  }
+  return %0 : index
+}
+"""
+
+RECURSIVE = """
+func.func @f(%i: index) -> index {
+  %0 = func.call @f(%i) : (index) -> index
+  return %0 : index
+}
+"""
+
+
+@pytest.mark.parametrize("text", [ENDLESS, RECURSIVE])
+def test_a_program_that_never_ends(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "endless.mlir"
+    path.write_text(text)
+    assert main([str(path), "--steps", "10000"]) == 1
+    assert "SPY147" in capsys.readouterr().err
+
+
+def test_steps_count_in_every_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scaled.mlir"
+    path.write_text(SCALED)
+    for stage in ("tensor", "device", "bundle"):
+        assert main([str(path), "--stage", stage, "--steps", "1", "--span-limit", "2048"]) == 1
+        assert "SPY147" in capsys.readouterr().err

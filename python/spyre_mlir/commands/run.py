@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`spyre run`: runs a function of a file with the reference interpreter."""
+"""`spyre run`: runs a function of a file: as it means, in planned memory, or as its bundle."""
 
 from __future__ import annotations
 
@@ -15,11 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from spyre_mlir.diagnostics import Note, Refusal
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 
 SUMMARY = (
-    "run a function with the reference interpreter; without --input every argument is random, by"
-    " --seed"
+    "run a function with the reference interpreter, or what it is compiled to; without --input"
+    " every argument is random, by --seed"
 )
+
+STAGES = ("tensor", "device", "bundle")
+
+STEPS = 10_000_000
+"""Steps after which a run is given up: operations and trips of loops."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -42,6 +48,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="value of a symbol; with random inputs the largest of its range by default",
     )
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: 0)")
+    parser.add_argument(
+        "--stage",
+        choices=STAGES,
+        default="tensor",
+        help="what to run: the program (tensor), compiled up to planned memory (device), or its"
+        " bundle; default: tensor",
+    )
+    parser.add_argument(
+        "--cores", type=int, default=CORES, help=f"to compile for (default: {CORES})"
+    )
+    parser.add_argument(
+        "--span-limit",
+        type=int,
+        default=SPAN_LIMIT_BYTES,
+        help=f"to compile with, in bytes (default: {SPAN_LIMIT_BYTES})",
+    )
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=STEPS,
+        help=f"operations and trips of loops that may run (default: {STEPS})",
+    )
     parser.add_argument(
         "-o", "--output", metavar="OUT.npy", help="where to write; more results are numbered"
     )
@@ -118,22 +146,22 @@ def _print_problem(problem: Mapping[str, Any], form: str) -> None:
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
     from spyre_mlir import ir
-    from spyre_mlir.interpreter.execution import choose, execute
+    from spyre_mlir.commands.stages import program_at
     from spyre_mlir.interpreter.inputs import random_inputs
-    from spyre_mlir.interpreter.program import read_module
 
     with ir.Context():
-        module = _parse(options.file)
-        function = choose(read_module(module), options.function)
+        program = program_at(options.stage, _parse(options.file), options)
+        function = program.function
         symbols = dict(_symbol(text) for text in options.symbol)
         if options.input:
             arrays: Sequence[Any] = [_load(path) for path in options.input]
         else:
             symbols, arrays = random_inputs(function, seed=options.seed, symbols=symbols)
-        outputs = execute(module, arrays, symbols=symbols, function=function.name)
+        outputs = program.run(arrays, symbols)
     files = _save(options.output, outputs) if options.output is not None else [None] * len(outputs)
     return {
         "function": function.name,
+        "stage": options.stage,
         "symbols": symbols,
         "seed": None if options.input else options.seed,
         "outputs": [

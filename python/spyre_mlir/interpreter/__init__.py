@@ -13,13 +13,28 @@ from spyre_mlir.interpreter.apply import Value, evaluate
 from spyre_mlir.interpreter.cells import DTYPES, Bound, Cells
 
 if TYPE_CHECKING:
+    from spyre_mlir.interpreter.device import run_device
     from spyre_mlir.interpreter.execution import Output, execute, run
 
-__all__ = ["DTYPES", "Bound", "Cells", "Output", "Value", "evaluate", "execute", "run"]
+__all__ = [
+    "DTYPES",
+    "Bound",
+    "Cells",
+    "Output",
+    "Value",
+    "evaluate",
+    "execute",
+    "run",
+    "run_device",
+]
 
 
 def __getattr__(name: str) -> Any:
     # Programs need MLIR, single operations do not.
+    if name == "run_device":
+        from spyre_mlir.interpreter import device
+
+        return device.run_device
     if name not in ("Output", "execute", "run"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from spyre_mlir.interpreter import execution

@@ -288,11 +288,7 @@ def run_device(
     result that holds no data, SPY147, and SPY149 where places contradict each other."""
     placement = read_placement(module)
     machine = DeviceMachine(placement, {}, steps)
-    values = _all_arguments(placement, arrays, symbols or {})
-    frame = Frame([])
-    bind = {symbol.argument: symbol for symbol in placement.function.symbols}
-    for number, symbol in bind.items():
-        frame.introduce(symbol.name, int(values[number]), symbol.range)
+    values = all_arguments(placement, arrays, symbols or {})
     tensors = [v for v in values if isinstance(v, Cells)]
     for number, (tensor, cells) in enumerate(zip(placement.arguments, tensors, strict=True)):
         machine.buffers["argument", number] = to_device(
@@ -320,10 +316,12 @@ def _argument(placement: Placement, number: int) -> Placed:
     return Placed(("argument", number), cells)
 
 
-def _all_arguments(
+def all_arguments(
     placement: Placement, arrays: Sequence[Any], symbols: Mapping[str, int]
 ) -> list[Any]:
-    """Arguments of the function as cells and scalars, those added by the compiler included."""
+    """Arguments of the function as cells and scalars, those that the compiler added included.
+
+    `arrays` and `symbols` as for `run_device`; refused as by `execution.bind_arguments`."""
     function = placement.function
     kinds = function.body.kinds
     tensors = [i for i, kind in enumerate(kinds) if isinstance(kind, TensorKind)]

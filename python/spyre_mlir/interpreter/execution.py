@@ -53,17 +53,19 @@ def run(
     *,
     symbols: Mapping[str, int] | None = None,
     function: str | None = None,
+    steps: int | None = None,
 ) -> tuple[Any, ...]:
     """Runs a function and returns its results: arrays of the valid cells, and scalars.
 
     `module` is a module or its text. `arrays` are the arguments in order, without the `index`
     arguments that introduce a symbol of `symbols`. An array has the element type's numpy type
     (`DTYPES`) and the shape of its tensor or of the valid box. `function` is the one to run, by
-    default the only public one, or `main`.
+    default the only public one, or `main`. `steps`: operations that may run (None: any number).
 
-    Raises `Refusal` SPY130 to SPY139 where the program has no meaning on these inputs, and
-    `mlir.ir.MLIRError` for text that does not parse."""
-    outputs = execute(module, arrays, symbols=symbols, function=function)
+    Raises `Refusal` SPY130 to SPY139 where the program has no meaning on these inputs, SPY147 where
+    it takes more steps or its calls nest too deep, and `mlir.ir.MLIRError` for text that does not
+    parse."""
+    outputs = execute(module, arrays, symbols=symbols, function=function, steps=steps)
     return tuple(o.valid if isinstance(o, Output) else o for o in outputs)
 
 
@@ -73,6 +75,7 @@ def execute(
     *,
     symbols: Mapping[str, int] | None = None,
     function: str | None = None,
+    steps: int | None = None,
 ) -> tuple[Any, ...]:
     """As `run`, but tensors come back whole, as `Output`."""
     if isinstance(module, str):
@@ -81,8 +84,11 @@ def execute(
     functions = read_module(module)
     chosen = choose(functions, function)
     arguments = bind_arguments(chosen, arrays, symbols or {})
-    machine = Machine(functions, HANDLERS)
-    results, frame = machine.call(chosen.name, arguments, [None] * len(arguments))
+    machine = Machine(functions, HANDLERS, steps=steps)
+    try:
+        results, frame = machine.call(chosen.name, arguments, [None] * len(arguments))
+    except RecursionError:
+        raise Refusal("SPY147", "calls and regions nest too deep") from None
     return tuple(_output(chosen, frame, number, value) for number, value in enumerate(results))
 
 
