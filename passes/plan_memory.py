@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spyre_mlir import ir
-from spyre_mlir.diagnostics import refused_at
+from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.memory import Copy, MemoryPlan, Place, plan_memory
 from spyre_mlir.memory_reader import ProgramReader
@@ -49,6 +49,14 @@ class PlanMemory(
         reader = ProgramReader(function)
         with refused_at(function):
             plan = plan_memory(reader.program, pool_limit=self.pool_limit or None)
+        for update, number in reader.updates:
+            if number not in plan.direct:
+                raise Refusal(
+                    "SPY122",
+                    f"'{update.name}': the source is computed where it is inserted, over what is still needed",
+                    remedy="copy the source with spyre.identity before it is inserted",
+                    place=update,
+                )
         for value, number in reader.owners:
             value.owner.attributes[PLACE] = _attribute(plan.places[number], reader)
         for copy in plan.copies:

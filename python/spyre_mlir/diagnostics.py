@@ -80,6 +80,7 @@ CODES: dict[str, str] = {
     # 120-129: memory
     "SPY120": "the pool of intermediates is larger than its limit",
     "SPY121": "a memory plan was asked for a program that is not well formed",
+    "SPY122": "a tile is computed where it is inserted, over what is still needed",
     # 130-149: interpreter
     "SPY130": "a cell that holds no data reaches a valid cell",
     "SPY131": "an operation is not defined on the values of its operands",

@@ -21,13 +21,15 @@ DESTINATION = 1
 class ProgramReader:
     """Numbers the tensors of a function and lists its steps.
 
-    `program` is what `plan_memory` takes; `owners` are the results that own memory, with their numbers; `buffers`
-    counts the tensor arguments."""
+    `program` is what `plan_memory` takes; `owners` are the results that own memory, with their numbers;
+    `updates` are the insertions that do nothing because their source is computed in its place, with the numbers of
+    their results; `buffers` counts the tensor arguments."""
 
     def __init__(self, function: ir.Operation) -> None:
         self.function = function
         self.values: list[ir.Value] = []
         self.owners: list[tuple[ir.Value, int]] = []
+        self.updates: list[tuple[ir.Operation, int]] = []
         self._numbers: dict[ir.Value, int] = {}
         self._sizes: dict[int, int] = {}
         self._made: dict[int, ir.Value] = {}
@@ -81,8 +83,10 @@ class ProgramReader:
         if op.name == "spyre.insert_slice":
             source, destination = (self._numbers[op.operands[i]] for i in (0, DESTINATION))
             window = _window(op, 2)
-            result = self._new(op.results[0])
-            return [Update(op, source, destination, result, window, direct=in_place(op))]
+            result, direct = self._new(op.results[0]), in_place(op)
+            if direct:
+                self.updates.append((op, result))
+            return [Update(op, source, destination, result, window, direct)]
         if row.tiling == "view":
             source = self._numbers[op.operands[0]]
             part = op.name == "spyre.slice"

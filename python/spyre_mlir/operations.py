@@ -73,8 +73,8 @@ def storage_of(
 ) -> Storage:
     """Where the cell at `index` (None: the first one) of a value lies, through all views and windows.
 
-    `extents` are those of the symbols in `index`. The result of an operation whose type is a window lies where its
-    one use inserts it. Refused: SPY021 for offsets that are no induction variables."""
+    `extents` are those of the symbols in `index`. The result of an operation whose type is a window lies where it is
+    inserted. Refused: SPY021 for offsets that are no induction variables."""
     shape = tuple(value.type.shape)
     index = (ZERO,) * len(shape) if index is None else index
     first = value.owner.operation if isinstance(value, ir.OpResult) else None
@@ -85,8 +85,8 @@ def storage_of(
             value, index = source.operands[0], _through(source, row, index, extents, first)
             continue
         if source is not None and encodings.read(value.type).window:
-            uses = [use.owner for use in value.uses]
-            if len(uses) == 1 and uses[0].name == "spyre.insert_slice":
+            uses = [use.owner for use in value.uses if inserts(use)]
+            if len(uses) == 1:
                 moved = offsets_of(uses[0].operation, 2)
                 index = tuple(a + b for a, b in zip(index, moved, strict=True))
                 value = uses[0].operands[1]
@@ -96,6 +96,11 @@ def storage_of(
             tensor = encodings.read(owner.type)
             return Storage(owner, layout_of(tensor), tensor.shape, index)
         value = owner
+
+
+def inserts(use: ir.OpOperand) -> bool:
+    """Whether a value is what an insertion writes."""
+    return use.owner.name == "spyre.insert_slice" and use.operand_number == 0
 
 
 def _through(

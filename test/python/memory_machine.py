@@ -138,6 +138,14 @@ class Builder:
         if destination in self.empties:
             self.empties.add(result)
         steps.append(Update(result, cells, destination, result, window))
+        if self.draw(st.integers(0, 2)) == 0:
+            reader = self.new(window[1])
+            in_step = (cells,) if self.draw(st.booleans()) else ()
+            steps.insert(
+                len(steps) - self.draw(st.integers(0, 1)),
+                Compute(reader, (cells,), reader, in_step),
+            )
+            return steps, [result, reader, *([cells] if self.draw(st.integers(0, 3)) == 0 else [])]
         return steps, [result]
 
     def loop(self, live: list[int], depth: int) -> tuple[Step | None, list[int]]:

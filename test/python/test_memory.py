@@ -116,6 +116,34 @@ def tiled(direct: bool = True) -> Program:
     return Program((1,), (Empty(10), loop), (22,), {1: 1024, 10: 1024, 12: 256})
 
 
+def test_a_tile_that_is_read_as_well_stays_where_it_is_inserted() -> None:
+    read = Compute("g", (12,), 13)
+    body = (
+        Compute("f", (1,), 12),
+        Update("insert", 12, 20, 21, window="i"),
+        read,
+        Update("other", 13, 30, 31, window="i"),
+    )
+    carried = (Carried(10, 20, 21, 22), Carried(11, 30, 31, 32))
+    sizes = {1: 1024, 10: 1024, 11: 1024, 12: 256, 13: 256}
+    program = Program((1,), (Empty(10), Empty(11), Loop("for", carried, body)), (32, 22), sizes)
+    plan = plan_memory(program)
+    assert plan.direct == {21, 31} and plan.copies == ()
+    assert plan.places[12] == Place("result", number=1)
+    # Not where something else is written there before it is read.
+    over = (Compute("h", (1,), 14), Update("over", 14, 21, 23, window="j"))
+    carried = (Carried(10, 20, 23, 22), carried[1])
+    loop = Loop("for", carried, (*body[:2], *over, *body[2:]))
+    sizes[14] = 256
+    assert (
+        21 not in plan_memory(Program((1,), (Empty(10), Empty(11), loop), (32, 22), sizes)).direct
+    )
+    # Nor where the loop hands it on.
+    loop = Loop("for", (Carried(10, 20, 21, 22), Carried(12 + 40, 50, 12, 51)), body[:2])
+    last = Program((1, 52), (Empty(10), loop), (22, 51), {**sizes, 52: 256})
+    assert plan_memory(last).direct == frozenset()
+
+
 def test_tiles_are_computed_inside_the_result() -> None:
     plan = plan_memory(tiled())
     result = Place("result", number=0)

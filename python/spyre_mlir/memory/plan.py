@@ -78,6 +78,8 @@ class _Planner:
         self.direct: list[int] = []
         self.parts: set[int] = set()
         """Values that do not fill their buffer."""
+        self.shared: set[int] = set()
+        """Values whose buffer others were let into."""
         self.windows: dict[int, tuple[int, Hashable]] = {}
         """Part of a value that fills its buffer -> that value, window."""
         self.updates: list[tuple[Update, Scope, int, bool]] = []
@@ -93,6 +95,7 @@ class _Planner:
             elif isinstance(step, Update):
                 into, copied = self._writable(step.destination, scope, at, (step.key, 0))
                 self.analysis.join(into, step.result)
+                self.shared.add(into)
                 if into in self.parts:
                     self.parts.add(step.result)
                 self.updates.append((step, scope, at, copied))
@@ -103,6 +106,7 @@ class _Planner:
                         carried.initial, scope.parent, at, (step.key, number), whole=True
                     )
                     self.analysis.join(into, carried.inside)
+                    self.shared.add(into)
 
     def _view(self, view: View) -> None:
         if view.part and view.source not in self.parts:
@@ -177,13 +181,23 @@ class _Planner:
         for update, scope, at, copied in self.updates:
             fact = analysis.facts[update.source]
             step = fact.definition
-            if not update.direct or copied or fact.scope is not scope or fact.uses != 1:
+            if not update.direct or copied or fact.scope is not scope:
+                continue
+            if fact.uses != 1 and not self._stays(update, scope, at):
                 continue
             if not isinstance(step, Compute) or analysis.key(update.source) != update.source:
                 continue
             if self._may_write(analysis.buffer(update.result), fact.at, at - 1, update):
                 analysis.join(update.result, update.source)
                 self.direct.append(update.result)
+
+    def _stays(self, update: Update, scope: Scope, at: int) -> bool:
+        """Whether the source, once it lies in the destination, is there for all who read it: nothing
+        writes over it, and the destination is not touched before its last use."""
+        last = self.analysis.facts[update.source].last
+        if update.source in self.shared or last >= scope.end:
+            return False
+        return not self.analysis.buffer(update.result).touched(at + 1, last)
 
     def _may_write(self, buffer: Buffer, first: int, last: int, update: Update | None) -> bool:
         """Whether the buffer may be written from step `first` on, its old contents not needed up to
