@@ -5,8 +5,9 @@ reads it."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
-from spyre_mlir import encodings, ir
+from spyre_mlir import encodings, ir, partial_sticks
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import Layout, device_layout
@@ -37,7 +38,7 @@ class AssignLayouts(
     def run(self, op: ir.Operation) -> None:
         if not op.regions[0].blocks:
             return
-        assigner = _Assigner()
+        assigner = _Assigner(op.regions[0].blocks[0])
         assigner.block(op.regions[0].blocks[0])
         _adjust_signature(op)
         self.assigned.add(assigner.assigned)
@@ -45,10 +46,11 @@ class AssignLayouts(
 
 
 class _Assigner:
-    def __init__(self) -> None:
+    def __init__(self, entry: ir.Block) -> None:
         self.assigned = 0
         self.restickified = 0
         self.previous: ir.Operation | None = None
+        self.masks = partial_sticks.Masks(entry, partial(self._laid, made={}))
 
     def block(self, block: ir.Block) -> None:
         """Layouts for the arguments of a block and everything in it."""
@@ -76,13 +78,39 @@ class _Assigner:
         with refused_at(op):
             if row.tiling == "view" and row.operands:
                 self._assign_view(op)
+                self._in_place_of(op, made)
                 return
             if op.name == "spyre.insert_slice":
                 _fill_in_place(op, self.previous)
+            if self._in_place_of(op, made):
+                return
             wanted = sticks(op, row)
             for number, dim in wanted.operands:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
             self._results(op, wanted)
+
+    def _in_place_of(self, op: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> bool:
+        """Replaces an operation that begins or ends within a stick where the device cannot; whether it did."""
+        if op.name not in PARTIAL:
+            return False
+        operand, rewrite = PARTIAL[op.name]
+        stick = stick_of(op.operands[operand])
+        if stick is None:
+            return False
+        with ir.InsertionPoint(op), op.location:
+            new = rewrite(op, stick, self.masks, partial(self._laid, made=made))
+        if new is None:
+            return False
+        op.results[0].replace_all_uses_with(new)
+        op.erase()
+        return True
+
+    def _laid(self, value: ir.Value, made: dict[tuple[ir.Value, int], ir.Value]) -> ir.Value:
+        """A value just made, its operation laid out."""
+        op = value.owner
+        self._operation(op, made)
+        self.previous = op
+        return value
 
     def _loop(self, op: ir.Operation) -> None:
         body = op.regions[0].blocks[0]
@@ -186,6 +214,13 @@ class _Assigner:
             self.restickified += 1
         made[value, dim] = found
         return found
+
+
+PARTIAL: dict[str, tuple[int, partial_sticks.Rewrite]] = {
+    "spyre.insert_slice": (1, partial_sticks.inserted),
+    "spyre.slice": (0, partial_sticks.windowed),
+}
+"""Operation -> the operand whose sticks count, and what takes its place where it begins or ends within one."""
 
 
 def _fill_in_place(op: ir.Operation, previous: ir.Operation | None) -> None:

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import accumulate
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.operations import attributes, computed_results, meaning, walk
-from spyre_mlir.padding import empty, rounded_up
+from spyre_mlir.padding import buffer, empty, rounded_up, trimmed, turned, whole_sticks
+from spyre_mlir.partial_sticks import TURNED, other_stick
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.tensors import TensorType
 
@@ -98,14 +100,42 @@ def _select(op: ir.Operation) -> ir.Value[ir.Type]:
 def _concat(op: ir.Operation) -> ir.Value[ir.Type]:
     row = meaning(op)
     assert row is not None
-    dim, at = attributes(op, row)["dim"], 0
-    whole = empty(encodings.read(op.results[0].type))
-    for part in op.operands:
+    dim = attributes(op, row)["dim"]
+    result = encodings.read(op.results[0].type)
+    extents = [part.type.shape[dim] for part in op.operands]
+    inside = any(at % _lanes(result) for at in accumulate(extents[:-1]))
+    if inside and dim == result.rank - 1 and result.layout is None and result.element in TURNED:
+        return _turned_concat(list(op.operands), dim, result)
+    return _joined(op.operands, empty(result), dim)
+
+
+def _joined(
+    parts: Iterable[ir.Value[ir.Type]], whole: ir.Value[ir.Type], dim: int
+) -> ir.Value[ir.Type]:
+    """A buffer filled with tensors one after another."""
+    at = 0
+    for part in parts:
         offsets = [0] * len(part.type.shape)
         offsets[dim] = at
         whole = build("insert_slice", part, whole, static_offsets=offsets)
         at += part.type.shape[dim]
     return whole
+
+
+def _turned_concat(
+    parts: list[ir.Value[ir.Type]], dim: int, result: TensorType
+) -> ir.Value[ir.Type]:
+    """A concatenation within sticks: joined with another dim on the sticks, then turned back."""
+    other = other_stick(result.shape, dim)
+    if other is None:
+        rows = [build("reshape", part, shape=(1, *part.type.shape)) for part in parts]
+        valid = (1, *result.valid)
+        row = TensorType((1, *result.shape), result.element, valid_shape=valid)
+        return build("reshape", _turned_concat(rows, dim + 1, row), shape=result.shape)
+    whole = whole_sticks(result.shape, (dim, other))
+    kind = TensorType(whole, result.element, valid_shape=result.valid)
+    joined = _joined(parts, buffer(kind, other), dim)
+    return trimmed(turned(joined, dim), result.shape)
 
 
 def _fillpad(op: ir.Operation) -> ir.Value[ir.Type]:
@@ -136,7 +166,7 @@ def _full(tensor: TensorType, value: float) -> ir.Value[ir.Type]:
 
     element = ir.Type.parse(tensor.element)
     scalar = arith.ConstantOp(element, value).result
-    return spyre.FullOp(encodings.write(replace(tensor, pad=None)), scalar).result
+    return spyre.FullOp(encodings.write(tensor), scalar).result
 
 
 def _extreme(pad: str, element: str) -> float:

@@ -29,6 +29,7 @@ from spyre_mlir.operations import (
 )
 from spyre_mlir.operations import trips as trips
 from spyre_mlir.optable import Op
+from spyre_mlir.partial_sticks import is_unwritten
 from spyre_mlir.prover import Facts, less_equal
 from spyre_mlir.quasiaffine import ZERO
 from spyre_mlir.region_reader import RegionReader
@@ -177,7 +178,7 @@ def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
     for result, access in zip(op.results, kernel.writes, strict=True):
         window = op.name == "spyre.insert_slice" or encodings.read(result.type).window
         along = stick_dim(access.layout, access.strides)
-        if not window or along is None:
+        if not window or along is None or _fills_empty(op):
             continue
         owner = encodings.read(storage_of(result).owner.type)
         held = (owner.valid_shape or owner.shape)[along]
@@ -196,6 +197,10 @@ def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
                 f"one also holds elements that stay, up to {held}",
                 remedy=f"write up to a multiple of {lanes}, or put another dim on the stick",
             )
+
+
+def _fills_empty(op: ir.Operation) -> bool:
+    return op.name == "spyre.insert_slice" and is_unwritten(op.operands[1])
 
 
 def _function(op: ir.Operation, row: Op, result: int) -> str:

@@ -376,17 +376,19 @@ def _kernel(
         for number, (tensor, index) in enumerate(zip((*operands, *results), indices, strict=True))
         if tensor is not None and index is not None
     ]
-    types: tuple[tuple[TensorType | None, ...], ...] = (operands, results)
-    valid = _writes_source(*types) if row.rule == "write" else types
+    valid = _bounds(row, operands, results)
     return Kernel(row.name, row.family, _dims(domain, valid, results, found), tuple(found))
 
 
-def _writes_source(
-    operands: tuple[TensorType | None, ...], results: tuple[TensorType | None, ...]
+def _bounds(
+    row: Op, operands: tuple[TensorType | None, ...], results: tuple[TensorType | None, ...]
 ) -> tuple[tuple[TensorType | None, ...], ...]:
-    """What says how far an insertion runs: its source, whatever else the destination holds."""
-    source, *others = operands
-    return (source, *[None] * len(others)), (None,) * len(results)
+    """The types that say how far an operation runs: all of them; of an insertion its source, whatever else the
+    destination holds; none where sticks are turned, which are turned as a whole."""
+    if row.rule not in ("write", "restickify"):
+        return operands, results
+    source = operands[0] if row.rule == "write" else None
+    return (source, *[None] * (len(operands) - 1)), (None,) * len(results)
 
 
 def _tensor(value: ir.Value) -> TensorType | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build
 from spyre_mlir.dialects import spyre
+from spyre_mlir.sticks import with_stick
 from spyre_mlir.tensors import TensorType
 
 
@@ -17,10 +18,30 @@ def rounded_up(extent: int, unit: int) -> int:
     return -(-extent // unit) * unit
 
 
+def whole_sticks(shape: Sequence[int], dims: Sequence[int], lanes: int = 64) -> tuple[int, ...]:
+    """A shape with some dims rounded up to whole sticks."""
+    return tuple(rounded_up(e, lanes) if d in dims else e for d, e in enumerate(shape))
+
+
 def empty(tensor: TensorType) -> ir.Value[ir.Type]:
     """A buffer of a type, not yet written, at the current insertion point."""
-    plain = replace(tensor, layout=None, window=False, pad=None)
+    plain = replace(tensor, window=False, pad=None)
     return spyre.EmptyOp(encodings.write(plain)).result
+
+
+def buffer(tensor: TensorType, stick: int) -> ir.Value[ir.Type]:
+    """A buffer, not yet written, with a dim on the stick."""
+    layout = with_stick(tensor.shape, tensor.element, stick)
+    return empty(replace(tensor, layout=layout))
+
+
+def turned(value: ir.Value[ir.Type], stick: int) -> ir.Value[ir.Type]:
+    """A tensor of whole sticks in a buffer with another dim on the stick."""
+    tensor = encodings.read(value.type)
+    layout = with_stick(tensor.shape, tensor.element, stick)
+    kind = replace(tensor, layout=layout, window=False, pad=None)
+    found: ir.Value[ir.Type] = spyre.RestickifyOp(encodings.write(kind), value).result
+    return found
 
 
 def padded(value: ir.Value[ir.Type], shape: Sequence[int]) -> ir.Value[ir.Type]:

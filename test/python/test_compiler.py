@@ -234,9 +234,11 @@ def test_functions(program: Program, expected: list[str]) -> None:
             "one value a stick",
         ),
         (
-            of(1, t(4, 32), t(4, 128))(lambda x, y: b.insert_slice(x, y, static_offsets=[0, 0])),
+            of(1, *[t(4, n, element="f32") for n in (16, 128)])(
+                lambda x, y: b.insert_slice(x, y, static_offsets=[0, 0])
+            ),
             "SPY099",
-            "writes elements 0 to 32 of dim 1",
+            "writes elements 0 to 16 of dim 1",
         ),
         (
             of(1, t(64, 64, element="f32"), t(64, 64, element="f32"))(
@@ -251,7 +253,9 @@ def test_functions(program: Program, expected: list[str]) -> None:
             "cast the factors to f16",
         ),
         (
-            of(1, t(4, 128))(lambda x: b.exp(b.slice(x, static_offsets=[0, 32], shape=(4, 64)))),
+            of(1, t(4, 128, element="f32"))(
+                lambda x: b.exp(b.slice(x, static_offsets=[0, 16], shape=(4, 64)))
+            ),
             "SPY090",
             "does not follow one symbol",
         ),

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Cells that begin or end within a stick, moved and merged by functions that read and write whole sticks.
+
+Two ways lead there. Turned onto another dim, the sticks no longer run along the dim in question, and any run of its
+cells can be copied; then they are turned back (`relocated`). And where cells of a stick are written while others stay,
+both are read, a mask chooses lane by lane, and the whole stick is written (`Masks`). Both are made of operations of the
+dialect. The device turns and chooses among elements of 16 bits; tensors of others are left as they are, and refused at
+lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from spyre_mlir import encodings, ir
+from spyre_mlir.builders import build
+from spyre_mlir.dialects import spyre
+from spyre_mlir.formats import device_format
+from spyre_mlir.padding import buffer, rounded_up, turned, whole_sticks
+from spyre_mlir.sticks import with_stick
+from spyre_mlir.tensors import TensorType
+
+Value = ir.Value[ir.Type]
+
+Lay = Callable[[Value], Value]
+"""Gives the operation that was just built a layout, and its operands their sticks; the value in its place."""
+
+TURNED = ("f16", "bf16")
+"""Element types whose sticks the device turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A run of sticks of a destination, `extent` elements from `at` on, the start of a stick.
+
+    `lanes` are those that are written, first and behind the last, where the stick holds others that stay; None where
+    all may be written."""
+
+    at: int
+    extent: int
+    lanes: tuple[int, int] | None = None
+
+
+def pieces(start: int, extent: int, lanes: int, size: int, held: int) -> tuple[Piece, ...]:
+    """The elements `start` to `start + extent` of a dim of `size`, of which `held` hold data, by runs of sticks.
+
+    One piece without lanes if whole sticks may be written as they are."""
+    stop, found = start + extent, []
+    at = start // lanes * lanes
+    if start % lanes:
+        end = min(stop, at + lanes)
+        found.append(Piece(at, min(lanes, size - at), (start - at, end - at)))
+        at = end
+    whole = stop if stop >= held else max(at, stop // lanes * lanes)
+    if at < whole:
+        found.append(Piece(at, whole - at))
+    if max(at, whole) < stop:
+        found.append(Piece(whole, min(lanes, size - whole), (0, stop - whole)))
+    return tuple(found)
+
+
+# --- along another stick ------------------------------------------------------------------------
+
+
+def other_stick(shape: Sequence[int], dim: int) -> int | None:
+    """The dim to turn sticks onto: that of which they waste least. None if there is no other."""
+    others = [d for d in range(len(shape)) if d != dim]
+    waste = {d: rounded_up(shape[d], 64) / max(shape[d], 1) for d in others}
+    return min(others, key=lambda d: (waste[d], -d), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Along `dim`, the `extent` cells from `start` on go to `at` of a buffer of `size`."""
+
+    dim: int
+    start: int
+    extent: int
+    at: int
+    size: int
+
+
+def relocated(value: Value, move: Move, lay: Lay) -> Value:
+    """Cells of a tensor at another place along the dim on its stick, in a buffer with the same dim on the stick.
+
+    Around them there are zeros. `value` has to start where a stick does."""
+    tensor = encodings.read(value.type)
+    other = other_stick(tensor.shape, move.dim)
+    if other is None:
+        column = lay(build("reshape", value, shape=(1, *tensor.shape)))
+        moved = relocated(column, replace(move, dim=move.dim + 1), lay)
+        return lay(build("reshape", moved, shape=encodings.read(moved.type).shape[1:]))
+    onto = _turned(value, move.dim, other, lay)
+    cut = _resized(encodings.read(onto.type).shape, move.dim, move.extent)
+    run = lay(_slice(onto, _offset(cut, move.dim, move.start), cut))
+    wide = _resized(cut, move.dim, rounded_up(move.size, 64))
+    if wide != cut:
+        held = encodings.read(run.type).valid
+        region = held if move.size == move.extent else _resized(held, move.dim, move.size)
+        kind = TensorType(wide, tensor.element, valid_shape=region)
+        make = buffer if region == held else _zeros
+        whole = lay(make(kind, other))
+        run = lay(
+            build("insert_slice", run, whole, static_offsets=_offset(wide, move.dim, move.at))
+        )
+    back = lay(turned(run, move.dim))
+    shape = _resized(tensor.shape, move.dim, move.size)
+    return back if wide == shape else lay(_slice(back, [0] * len(shape), shape))
+
+
+def _turned(value: Value, dim: int, other: int, lay: Lay) -> Value:
+    """A tensor with sticks along `dim` in a buffer with sticks along `other`, whole sticks along both."""
+    tensor = encodings.read(value.type)
+    whole = whole_sticks(tensor.shape, (dim, other))
+    if whole != tensor.shape:
+        kind = TensorType(whole, tensor.element, valid_shape=tensor.valid)
+        value = lay(
+            build("insert_slice", value, lay(buffer(kind, dim)), static_offsets=[0] * len(whole))
+        )
+    return lay(turned(value, other))
+
+
+def _zeros(tensor: TensorType, stick: int) -> Value:
+    """A buffer of zeros with a dim on the stick."""
+    from mlir.dialects import arith
+
+    layout = with_stick(tensor.shape, tensor.element, stick)
+    zero = arith.ConstantOp(ir.Type.parse(tensor.element), 0.0).result
+    return spyre.FullOp(encodings.write(replace(tensor, layout=layout)), zero).result
+
+
+def _slice(value: Value, offsets: Sequence[int], shape: Sequence[int]) -> Value:
+    return build("slice", value, static_offsets=list(offsets), shape=tuple(shape))
+
+
+def _resized(shape: Sequence[int], dim: int, extent: int) -> tuple[int, ...]:
+    return tuple(extent if d == dim else e for d, e in enumerate(shape))
+
+
+def _offset(shape: Sequence[int], dim: int, offset: int) -> list[int]:
+    return [offset if d == dim else 0 for d in range(len(shape))]
+
+
+# --- lane by lane -------------------------------------------------------------------------------
+
+
+class Masks:
+    """Masks of a function, one for each run of lanes, made at its start."""
+
+    def __init__(self, entry: ir.Block, lay: Lay) -> None:
+        self._entry = entry
+        self._lay = lay
+        self._made: dict[tuple[int, int], Value] = {}
+
+    def __call__(self, lanes: tuple[int, int]) -> Value:
+        """64 values of i1 in one stick, true in the lanes from the first to before the second."""
+        if lanes not in self._made:
+            with ir.InsertionPoint.at_block_begin(self._entry), ir.Location.unknown():
+                self._made[lanes] = self._make(*lanes)
+        return self._made[lanes]
+
+    def _make(self, first: int, last: int) -> Value:
+        """Rows of ones among rows of zeros, turned: then every row has them in its lanes."""
+        from mlir.dialects import arith
+
+        lay, f16 = self._lay, ir.F16Type.get()
+        zero, one = (arith.ConstantOp(f16, value).result for value in (0.0, 1.0))
+        rows = lay(spyre.EmptyOp(encodings.write(TensorType((64, 64), "f16"))).result)
+        for start, end, value in ((0, first, zero), (first, last, one), (last, 64, zero)):
+            if start < end:
+                part = lay(build("full", value, shape=(end - start, 64), element="f16"))
+                rows = lay(build("insert_slice", part, rows, static_offsets=[start, 0]))
+        columns = lay(turned(lay(build("transpose", rows, permutation=[1, 0])), 1))
+        row = lay(_slice(columns, [0, 0], (1, 64)))
+        mask = lay(build("cmp", row, zero, predicate="ne"))
+        return lay(build("reshape", mask, shape=(64,)))
+
+
+# --- insertions and windows ---------------------------------------------------------------------
+
+
+def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
+    """The destination of an insertion after it, where it begins or ends within sticks that hold other data.
+
+    `stick` is the dim of the destination on the stick. None where the insertion can stay as it is, or has to."""
+    source, destination = (encodings.read(value.type) for value in list(op.operands)[:2])
+    start, lanes = _literal(op, 2, stick), device_format(source.element).elements_per_stick
+    region = source.valid
+    if start is None or lanes != 64 or not all(isinstance(extent, int) for extent in region):
+        return None
+    size, held = destination.shape[stick], destination.valid[stick]
+    held = held if isinstance(held, int) else size
+    runs = pieces(start, region[stick], lanes, size, held)
+    if is_unwritten(op.operands[1]):
+        runs = tuple(replace(run, lanes=None) for run in runs)
+    if start % lanes == 0 and all(run.lanes is None for run in runs):
+        return None
+    if start % lanes and source.element not in TURNED:
+        return None
+    value, target = op.operands[0], op.operands[1]
+    if region != source.shape:
+        value = lay(_slice(value, [0] * source.rank, region))
+    base = start
+    if start % lanes:
+        base = runs[0].at
+        move = Move(stick, 0, region[stick], start - base, runs[-1].at + runs[-1].extent - base)
+        value = relocated(value, move, lay)
+    for run in runs:
+        target = _written(op, target, stick, run, value, base, masks, lay)
+    return target
+
+
+def is_unwritten(destination: Value) -> bool:
+    """Whether no cell of a destination has been written yet."""
+    return isinstance(destination, ir.OpResult) and destination.owner.name == "spyre.empty"
+
+
+def _written(
+    op: ir.Operation,
+    target: Value,
+    stick: int,
+    run: Piece,
+    value: Value,
+    base: int,
+    masks: Masks,
+    lay: Lay,
+) -> Value:
+    """The destination with one run of sticks written. `value` begins at element `base` of it."""
+    shape = encodings.read(value.type).shape
+    extent = min(run.extent, shape[stick] - (run.at - base))
+    part = value
+    if shape[stick] != extent:
+        cut = _resized(shape, stick, extent)
+        part = lay(_slice(value, _offset(shape, stick, run.at - base), cut))
+    if run.lanes is not None:
+        band = lay(_like(op, target, stick, run, shape))
+        if extent != run.extent:
+            kind = encodings.read(band.type)
+            plain = TensorType(kind.shape, kind.element, valid_shape=kind.valid)
+            stretch = lay(buffer(plain, stick))
+            part = lay(build("insert_slice", part, stretch, static_offsets=[0] * len(shape)))
+        part = lay(build("select", _along(masks(run.lanes), stick, band, lay), part, band))
+    return lay(_insertion(op, part, target, stick, run.at))
+
+
+def _like(op: ir.Operation, target: Value, stick: int, run: Piece, shape: Sequence[int]) -> Value:
+    """The window of the destination that a run of sticks takes."""
+    dynamic = list(op.operands)[2:]
+    static = _moved(op, stick, run.at)
+    return build(
+        "slice", target, *dynamic, static_offsets=static, shape=_resized(shape, stick, run.extent)
+    )
+
+
+def _insertion(op: ir.Operation, part: Value, target: Value, stick: int, at: int) -> Value:
+    return build(
+        "insert_slice", part, target, *list(op.operands)[2:], static_offsets=_moved(op, stick, at)
+    )
+
+
+def _moved(op: ir.Operation, stick: int, at: int) -> list[int]:
+    static = list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))
+    static[stick] = at
+    return static
+
+
+def _along(mask: Value, stick: int, band: Value, lay: Lay) -> Value:
+    """A mask along the dim of a tensor that is on the stick."""
+    shape = encodings.read(band.type).shape
+    if shape[stick] != 64:
+        mask = lay(_slice(mask, [0], (shape[stick],)))
+    behind = len(shape) - 1 - stick
+    return lay(build("reshape", mask, shape=(shape[stick], *[1] * behind))) if behind else mask
+
+
+def windowed(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
+    """The tensor in the place of a slice that begins within a stick of its source; None where it can stay a view."""
+    source = encodings.read(op.operands[0].type)
+    start = _literal(op, 1, stick)
+    if start is None or source.element not in TURNED or start % 64 == 0:
+        return None
+    shape, skip = tuple(op.results[0].type.shape), start % 64
+    window = build(
+        "slice",
+        *op.operands,
+        static_offsets=_moved(op, stick, start - skip),
+        shape=_resized(shape, stick, skip + shape[stick]),
+    )
+    extent = shape[stick]
+    return relocated(lay(window), Move(stick, skip, extent, 0, extent), lay)
+
+
+Rewrite = Callable[[ir.Operation, int, Masks, Lay], "Value | None"]
+
+
+def _literal(op: ir.Operation, first: int, dim: int) -> int | None:
+    """The offset of a slice or insertion along a dim, if it is static."""
+    marker = ir.ShapedType.get_dynamic_stride_or_offset()
+    static = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])[dim]
+    return None if static == marker else int(static)
