@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from spyre_mlir.accesses import Access, device_coordinates
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import Layout
 from spyre_mlir.quasiaffine import Expression
 from spyre_mlir.spans import spans, strides_bytes
+from spyre_mlir.tiling.accumulation import GROWTH, Reductions, accumulation_of
 from spyre_mlir.tiling.reaches import Summand, summands
 from spyre_mlir.value_ranges import summed_step, value_range
 
@@ -127,10 +129,11 @@ def _values(
     return reach + 1, summed_step(steps)
 
 
-def axes_of(kernel: Kernel, *, reductions: bool) -> dict[str, Axis]:
-    """Symbol -> axis of each dim, in the order of the kernel; `reductions` lets reduction dims be
-    cut."""
+def axes_of(kernel: Kernel, *, reductions: Reductions) -> dict[str, Axis]:
+    """Symbol -> axis of each dim, in the order of the kernel; reduction dims are cut where
+    `reductions` and the operation allow it."""
     found: dict[str, Axis] = {}
+    why = _why_whole(kernel, reductions)
     seen = 0
     for position, dim in enumerate(kernel.dims):
         number = seen if dim.reduction else dim.host_dim
@@ -142,18 +145,29 @@ def axes_of(kernel: Kernel, *, reductions: bool) -> dict[str, Axis]:
             -(-dim.extent // dim.stick),
             dim.reduction,
             position if number is None else number,
-            _why_fixed(dim, reductions),
+            _why_fixed(dim, why),
         )
     return found
 
 
-def _why_fixed(dim: Dim, reductions: bool) -> str | None:
+def _why_fixed(dim: Dim, why_whole: str | None) -> str | None:
     if dim.symbolic:
         return "its extent is symbolic, and no loop is cut to an extent that is not known"
-    if dim.reduction and not reductions:
-        return "it is a reduction dim, and reduction ranges are not cut"
+    if dim.reduction and why_whole:
+        return why_whole
     if dim.extent <= dim.stick:
         return "it is a single stick" if dim.stick > 1 else "its extent is 1"
+    return None
+
+
+def _why_whole(kernel: Kernel, reductions: Reductions) -> str | None:
+    """Why the reduced range of a kernel stays whole, or None."""
+    if reductions == "never":
+        return "it is a reduction dim, and reduction ranges are not cut"
+    try:
+        accumulation_of(kernel)
+    except Refusal as refusal:
+        return refusal.message
     return None
 
 
@@ -189,6 +203,18 @@ def constraints_of(kernel: Kernel, limit: int, compact: Collection[str]) -> tupl
     if len(found) > 1:
         found.sort(key=lambda c: not c.access.written)
     return tuple(found)
+
+
+def temporary_constraints(kernel: Kernel, limit: int) -> tuple[Constraint, ...]:
+    """The spans over `limit` bytes of what cutting the reduced range adds: tiles of operands, and
+    of the result, in f32. Each is compact and takes twice the bytes of its 16-bit form. Empty where
+    nothing is added: an accumulator of the result's own elements is no larger than its window."""
+    accumulation = accumulation_of(kernel)
+    if not accumulation.wide:
+        return ()
+    accesses = tuple(a for a in kernel.accesses if a.written or accumulation.widened)
+    compact = [access.buffer for access in accesses]
+    return constraints_of(replace(kernel, accesses=accesses), limit // GROWTH, compact)
 
 
 def _rounded(kernel: Kernel, extents: Mapping[str, int]) -> dict[str, int] | None:
