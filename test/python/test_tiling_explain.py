@@ -65,7 +65,8 @@ def _level(dim: int, count: int, tile: int) -> dict[str, object]:
 
 
 def test_refusal() -> None:
-    report = explain(kernels_of("sum dim=0", [(65536, 64)], "f16")[0], OPTIONS)
+    options = replace(OPTIONS, reductions="never")
+    report = explain(kernels_of("sum dim=0", [(65536, 64)], "f16")[0], options)
     (op,) = as_json([report], 8192)["ops"]
     assert op["plan"] is None and op["refusal"]["code"] == "SPY042"
     assert "8388608 bytes, 8380416 over the limit" in as_text([report], 8192)

@@ -115,7 +115,9 @@ def test_device_bytes_count_not_host_bytes() -> None:
 
 def test_a_symbolic_dim_is_not_tiled() -> None:
     op = add(1, 8195, 256, 64)
-    op = replace(op, dims=tuple(replace(d, symbolic="n" if d.host_dim == 1 else None) for d in op.dims))
+    op = replace(
+        op, dims=tuple(replace(d, symbolic="n" if d.host_dim == 1 else None) for d in op.dims)
+    )
     with pytest.raises(Refusal) as caught:
         plan_tiles(op)
     assert caught.value.code == "SPY041"
@@ -124,19 +126,58 @@ def test_a_symbolic_dim_is_not_tiled() -> None:
 
 def test_a_span_of_the_reduction_is_refused_with_figures() -> None:
     with pytest.raises(Refusal) as caught:
-        plan_tiles(kernel("sum dim=0", (65536, 64)), Options(span_limit=4096 * 128))
+        limited = Options(span_limit=4096 * 128, reductions="never")
+        plan_tiles(kernel("sum dim=0", (65536, 64)), limited)
     text = str(caught.value)
     assert caught.value.code == "SPY042"
     assert "x, device dim 1: 65536 steps of 128 bytes span 8388608 bytes, 7864320 over" in text
     assert "dim reduction(0) of extent 65536 cannot be cut: it is a reduction dim" in text
 
 
+def largest(*shape: int) -> Kernel:
+    """The largest over the first dim."""
+    return replace(kernel("sum dim=0", shape), name="max")
+
+
 def test_reduction_ranges_are_cut_where_they_may() -> None:
-    options = {"span_limit": 4096 * 128, "reductions": True}
-    assert levels(kernel("sum dim=0", (65536, 64)), **options) == "reduction(0) 16 x 4096"
+    limit = {"span_limit": 4096 * 128}
+    assert levels(largest(65536, 64), **limit) == "reduction(0) 16 x 4096"
+    # Tiles of the operand are cast to f32, which take twice the bytes.
+    assert levels(kernel("sum dim=0", (65536, 64)), **limit) == "reduction(0) 32 x 2048"
     # What the result's dims can do alone, they do.
-    op = kernel("sum dim=0", (64, 4096, 64))
-    assert "reduction" not in levels(op, span_limit=64 * 128 * 64, reductions=True)
+    assert levels(largest(64, 4096, 64), span_limit=128 * 4096) == "parallel(0) 64 x 64"
+
+
+def test_reduction_ranges_are_cut_where_fewer_operations_run() -> None:
+    # A compact operand may be cut along any dim: 4099 rows one by one, or 4 times 16 of the reduced range, three
+    # combinations and a copy.
+    op = largest(64, 4099, 64)
+    for reductions, expected in (
+        ("fallback", "parallel(0) 4099 x 1"),
+        ("always", "reduction(0) 4 x 16"),
+    ):
+        options = Options(
+            span_limit=16 * 4099 * 128,
+            remainder="never",
+            reductions=reductions,  # type: ignore[arg-type]
+        )
+        plan = plan_tiles(op, options, compact={"x"})
+        assert plan is not None and ", ".join(map(str, plan.levels)) == expected
+
+
+def test_a_scan_is_not_cut() -> None:
+    op = replace(largest(65536, 64), name="topk", label="'spyre.topk'")
+    with pytest.raises(Refusal) as caught:
+        plan_tiles(op, Options(span_limit=4096 * 128))
+    assert caught.value.code == "SPY042"
+    assert "'spyre.topk' cannot combine what it finds in parts of its range" in str(caught.value)
+
+
+def test_output_and_reduction_dims_together() -> None:
+    op = kernel("linear(x,w)", (4096, 8192), (1024, 8192))
+    op = replace(op, name="batch_matmul")
+    found = levels(op, span_limit=64 * 1024 * 128)
+    assert "parallel" in found and "reduction" in found, found
 
 
 def test_more_tiles_than_the_loop_counter_allows() -> None:

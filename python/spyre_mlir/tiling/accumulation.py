@@ -8,14 +8,18 @@ is cast before, or, for a product of matrices, its result is made in f32."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
+from typing import Literal
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.optable import OPS, Combine, Op
-from spyre_mlir.tiling.candidates import Constraint, constraints_of
 from spyre_mlir.tiling.plans import Level
+
+Reductions = Literal["never", "fallback", "always"]
+"""When a planner cuts reduced ranges: never, where cutting the result's dims does not suffice, or wherever fewer
+operations run."""
 
 HALVES = ("f16", "bf16")
 """Element types whose accumulators are wider than they are."""
@@ -54,17 +58,15 @@ class Accumulation:
 
 def accumulation_of(kernel: Kernel) -> Accumulation:
     """How the reduced range of a kernel is divided. Refused (SPY046) where it cannot be."""
-    row = OPS[kernel.name]
-    combine = row.combine
+    row = OPS.get(kernel.name)
     title = kernel.label or f"'spyre.{kernel.name}'"
-    if combine is None:
+    if row is None or row.combine is None:
         raise Refusal(
             "SPY046",
-            f"{title} scans its dim as a whole: what it finds in parts of it is not combined"
-            if row.tiling == "scan"
-            else f"{title} has no reduced range that could be divided",
+            f"{title} cannot combine what it finds in parts of its range",
             remedy="divide a parallel dim",
         )
+    combine = row.combine
     made = kernel.writes[0].element
     wide = made in HALVES and combine.positions is None and not OPS[combine.function].exact
     widened = wide and not _makes_wide(row)
@@ -88,14 +90,3 @@ def accumulation_of(kernel: Kernel) -> Accumulation:
 def _makes_wide(row: Op) -> bool:
     """Whether the operation itself may have a wide result."""
     return WIDE in (row.results[0].elements or ())
-
-
-def temporary_constraints(kernel: Kernel, limit: int) -> tuple[Constraint, ...]:
-    """The spans over `limit` bytes of what dividing the reduced range adds: tiles of operands, and of the result, in
-    f32. Each is compact and takes twice the bytes of its 16-bit form."""
-    accumulation = accumulation_of(kernel)
-    if not accumulation.wide:
-        return ()  # an accumulator is no larger than the window of the result
-    accesses = tuple(a for a in kernel.accesses if a.written or accumulation.widened)
-    compact = [access.buffer for access in accesses]
-    return constraints_of(replace(kernel, accesses=accesses), limit // GROWTH, compact)

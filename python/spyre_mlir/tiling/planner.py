@@ -11,7 +11,14 @@ from typing import Literal
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
 from spyre_mlir.kernels import Kernel
-from spyre_mlir.tiling.candidates import Axis, Constraint, axes_of, constraints_of
+from spyre_mlir.tiling.accumulation import Reductions, accumulation_of
+from spyre_mlir.tiling.candidates import (
+    Axis,
+    Constraint,
+    axes_of,
+    constraints_of,
+    temporary_constraints,
+)
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.tiling.search import Choice, Remainders, search
 from spyre_mlir.tiling.seed_policy import Caps, plan_seed
@@ -26,14 +33,16 @@ class Options:
 
     `span_limit` in bytes. Automatic plans prefer exact divisors with at most `count_cap` tiles on
     at most `max_dims` dims; `remainder` says whether a smaller last tile may be used: never, where
-    no divisor fits, or wherever it is cheaper. `reductions` lets reduction dims be cut."""
+    no divisor fits, or wherever it is cheaper; `reductions` whether reduced ranges may be cut:
+    never, where cutting the result's dims does not suffice, or wherever fewer operations run, those
+    that combine partial results among them."""
 
     enabled: bool = True
     span_limit: int = SPAN_LIMIT_BYTES
     count_cap: int = 64
     max_dims: int = 3
     remainder: Remainders = "fallback"
-    reductions: bool = False
+    reductions: Reductions = "fallback"
     policy: Policy = "default"
 
 
@@ -77,7 +86,7 @@ def plan_tiles(
     tiles = dict(given or {})
     if tiles:
         constraints, axes = _with_given(constraints, axes, tiles)
-    choice = find(axes, constraints, options, tiles) if constraints else None
+    choice = _find(kernel, axes, constraints, options, tiles) if constraints else None
     if choice is None and constraints:
         raise refusal(kernel, axes, constraints, options, tiles)
     tiles.update(choice.tiles if choice else {})
@@ -106,30 +115,62 @@ def find(
     options: Options,
     given: Mapping[str, int] | None = None,
     excluded: Mapping[str, int] | None = None,
+    accumulating: Sequence[Constraint] = (),
 ) -> Choice | None:
     """`search` under these options: parallel dims first, and reduction dims too only where those do
-    not suffice."""
-    parallel = axes
-    if options.reductions:
-        parallel = {
-            name: replace(axis, why_fixed=axis.why_fixed or "it is a reduction dim")
-            if axis.reduction
-            else axis
-            for name, axis in axes.items()
-        }
-    for allowed in (parallel, axes) if options.reductions else (axes,):
-        found = search(
-            allowed,
-            constraints,
-            cap=options.count_cap,
-            max_dims=options.max_dims,
-            remainder=options.remainder,
-            given=given or {},
-            excluded=excluded,
-        )
-        if found is not None:
-            return found
-    return None
+    not suffice; then what `accumulating` bounds is bounded as well."""
+    parallel = {
+        name: replace(axis, why_fixed=axis.why_fixed or "it is a reduction dim")
+        if axis.reduction
+        else axis
+        for name, axis in axes.items()
+    }
+    found = _search(parallel, constraints, options, given, excluded)
+    if found is None and parallel != axes:
+        return _search(axes, (*constraints, *accumulating), options, given, excluded)
+    return found
+
+
+def _search(
+    axes: Mapping[str, Axis],
+    constraints: Sequence[Constraint],
+    options: Options,
+    given: Mapping[str, int] | None,
+    excluded: Mapping[str, int] | None = None,
+) -> Choice | None:
+    return search(
+        axes,
+        constraints,
+        cap=options.count_cap,
+        max_dims=options.max_dims,
+        remainder=options.remainder,
+        given=given or {},
+        excluded=excluded,
+    )
+
+
+def _find(
+    kernel: Kernel,
+    axes: Mapping[str, Axis],
+    constraints: Sequence[Constraint],
+    options: Options,
+    given: Mapping[str, int],
+    excluded: Mapping[str, int] | None = None,
+) -> Choice | None:
+    """`find` for one kernel: its temporaries are bounded, and the cheaper way taken where asked
+    for."""
+    free = any(axis.reduction and axis.why_fixed is None for axis in axes.values())
+    if not free:
+        return find(axes, constraints, options, given, excluded)
+    added = temporary_constraints(kernel, options.span_limit)
+    found = find(axes, constraints, options, given, excluded, added)
+    if options.reductions == "always" and found is not None:
+        other = _search(axes, (*constraints, *added), options, given, excluded)
+        if other is not None:
+            count = accumulation_of(kernel).kernels
+            counts = [count(levels_of(axes, {**given, **c.tiles})) for c in (found, other)]
+            return other if counts[1] < counts[0] else found
+    return found
 
 
 def runner_up(
@@ -144,7 +185,7 @@ def runner_up(
     found: list[Choice] = []
     for name, axis in axes.items():
         size = numbers.get((axis.reduction, axis.number), axis.domain)
-        other = find(axes, constraints, options, excluded={name: size})
+        other = _find(kernel, axes, constraints, options, {}, {name: size})
         if other is not None and other.tiles.get(name, axis.domain) != size:
             found.append(other)
     if not found:
@@ -224,7 +265,7 @@ def _code(axes: Sequence[Axis]) -> tuple[str, str]:
 def _remedy(code: str, options: Options) -> str | None:
     if code == "SPY041":
         return "give the symbol a smaller maximum"
-    if code == "SPY042" and not options.reductions:
+    if code == "SPY042" and options.reductions == "never":
         return "let reduction ranges be cut"
     if options.remainder == "never":
         return "allow remainder tiles"
