@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import cast
 
 from spyre_mlir import encodings, ir
+from spyre_mlir.accesses import Access, device_coordinates, flat_index
+from spyre_mlir.layouts import Layout, contiguous_strides
 from spyre_mlir.memory import Carried, Compute, Copy, Empty, Loop, Program, Step, Update, View
-from spyre_mlir.operations import computed_results, layout_of, meaning
+from spyre_mlir.operations import computed_results, layout_of, meaning, storage_of
 from spyre_mlir.properties import in_place
+from spyre_mlir.quasiaffine import Expression, symbol
+from spyre_mlir.value_ranges import simplify
 
 LOOP_BOUNDS = 3
 """Operands of a loop before the values that it carries: from, to, step."""
@@ -89,9 +93,9 @@ class ProgramReader:
             return [Update(op, source, destination, result, window, direct)]
         if row.tiling == "view":
             source = self._numbers[op.operands[0]]
-            part = op.name == "spyre.slice"
-            result = self._new(op.results[0])
-            return [View(source, result, part, _window(op, 1) if part else None)]
+            window = _window(op, 1) if op.name == "spyre.slice" else None
+            part = window is not None or not _lies_as_typed(op)
+            return [View(source, self._new(op.results[0]), part, window)]
         reads = [value for value in op.operands if _is_tensor(value)]
         steps: list[Step] = []
         for result in computed_results(op):
@@ -140,6 +144,33 @@ class ProgramReader:
 
 def _is_tensor(value: ir.Value) -> bool:
     return isinstance(value.type, ir.RankedTensorType)
+
+
+def _lies_as_typed(view: ir.Operation) -> bool:
+    """Whether the cells of a view lie in memory as the layout of its type says.
+
+    Under another shape they lie as those of the operand do, whatever the layout: what is returned is a copy."""
+    row = meaning(view)
+    if row is None or row.rule not in ("reshape", "broadcast"):
+        return True
+    value = view.results[0]
+    tensor = encodings.read(value.type)
+    extents = {f"d{dim}": extent for dim, extent in enumerate(tensor.shape)}
+    index = tuple(symbol(name) for name in extents)
+    storage = storage_of(value, index, extents)
+    if storage.layout.bytes != layout_of(tensor).bytes:
+        return False
+    own = flat_index(index, contiguous_strides(tensor.shape))
+    return _address(storage.layout, storage.flat, extents) == _address(
+        layout_of(tensor), own, extents
+    )
+
+
+def _address(layout: Layout, flat: Expression, extents: Mapping[str, int]) -> Expression:
+    """Lanes from the start of a buffer to its host element at `flat`."""
+    coordinates = device_coordinates(Access("", "", layout, "", flat), extents)
+    lanes = contiguous_strides(layout.device_size)
+    return simplify(flat_index(coordinates, lanes), extents)
 
 
 def _window(op: ir.Operation, first: int) -> Hashable:
