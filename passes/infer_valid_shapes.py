@@ -11,6 +11,7 @@ from typing import Literal
 from spyre_mlir import encodings, ir, regions
 from spyre_mlir.diagnostics import Note
 from spyre_mlir.dialects import spyre
+from spyre_mlir.listings import Listing
 from spyre_mlir.optable import Op
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.region_reader import (
@@ -26,6 +27,7 @@ from spyre_mlir.region_reader import (
 from spyre_mlir.regions import RegionRefusal
 from spyre_mlir.regions.agreement import smallest
 from spyre_mlir.regions.refusals import replaced, spelled
+from spyre_mlir.retyping import Retyping
 from spyre_mlir.tensors import TensorType
 
 
@@ -90,23 +92,30 @@ class _Body:
         self.function = function
         self.reader = RegionReader(function)
         self._written: dict[tuple[object, ...], ir.Type] = {}
+        self.listing = Listing(function)
+        self.retyping = Retyping(self.listing, self._visit)
 
     def run(self) -> None:
-        for block in self.function.regions[0].blocks:
-            self._block(block)
+        self.retyping.run(0, len(self.listing.kinds))
+        self.inference.changed += self.retyping.changed
 
-    def _block(self, block: ir.Block) -> None:
-        reader = self.reader
-        for operation in list(block.operations):
-            op = operation.operation
-            name = op.name
-            row = reader.row(name)
-            if row is None:
-                self._upstream(op, name)
-            elif name == "spyre.extent":
-                reader.introduce(op)
-            else:
-                self._derive(op, row)
+    def _visit(self, number: int) -> bool:
+        """One operation; whether all that was done is to set types."""
+        op = self.listing.operation(number)
+        row = self.reader.row(op.name)
+        if row is None:
+            return self._upstream(op, number)
+        if op.name == "spyre.extent":
+            self.reader.introduce(op)
+            self.retyping.forget()
+            return False
+        narrowed = self.inference.narrowed
+        self._derive(op, row)
+        return self.inference.narrowed == narrowed
+
+    def _inside(self, number: int) -> None:
+        """The operations inside one."""
+        self.retyping.run(number + 1, self.listing.ends[number])
 
     def _derive(self, op: ir.Operation, row: Op) -> None:
         policy = "agree" if self.inference.narrow else self.inference.policy
@@ -165,53 +174,54 @@ class _Body:
 
     # Types that meet.
 
-    def _upstream(self, op: ir.Operation, name: str) -> None:
-        if name == "scf.for":
-            self._loop(op)
-        elif name == "scf.if":
-            self._branches(op)
-        elif name == "func.call":
+    def _upstream(self, op: ir.Operation, number: int) -> bool:
+        if op.name == "scf.for":
+            self._loop(op, number)
+        elif op.name == "scf.if":
+            self._branches(op, number)
+        elif op.name == "func.call":
             self._call(op)
-        elif name == "func.return":
+        elif op.name == "func.return":
             self._return(op)
+        elif len(op.regions):
+            self._inside(number)
         else:
-            for region in op.regions:
-                for block in region.blocks:
-                    self._block(block)
+            return True
+        return False
 
-    def _loop(self, op: ir.Operation) -> None:
+    def _loop(self, op: ir.Operation, number: int) -> None:
         body = op.regions[0].blocks[0]
         carried = [value.type for value in list(op.operands)[3:]]
         for inside, type in zip(list(body.arguments)[1:], carried, strict=True):
             inside.set_type(type)
         before = self.reader.enter(op)
-        self._block(body)
+        self.retyping.forget()
+        self._inside(number)
         end = _terminator(body)
-        for number, type in enumerate(carried):
-            what = f"value #{number} that the loop carries, on entry and after a trip"
-            self._meet(end, number, type, what, op.operands[3 + number])
+        for position, type in enumerate(carried):
+            what = f"value #{position} that the loop carries, on entry and after a trip"
+            self._meet(end, position, type, what, op.operands[3 + position])
         self.reader.facts = before
+        self.retyping.forget()
         for result, type in zip(op.results, carried, strict=True):
             result.set_type(type)
 
-    def _branches(self, op: ir.Operation) -> None:
-        for region in op.regions:
-            for block in region.blocks:
-                self._block(block)
+    def _branches(self, op: ir.Operation, number: int) -> None:
+        self._inside(number)
         if not len(op.results):
             return
         ends = [_terminator(region.blocks[0]) for region in op.regions]
-        for number, result in enumerate(op.results):
-            types = [end.operands[number].type for end in ends]
-            what = f"result #{number} of the two branches"
+        for position, result in enumerate(op.results):
+            types = [end.operands[position].type for end in ends]
+            what = f"result #{position} of the two branches"
             if types[0] != types[1] and isinstance(types[0], ir.RankedTensorType):
                 first, second = map(self.reader.read, types)
-                with _met_at(ends[1], ends[0].operands[number], "the first branch yields this"):
+                with _met_at(ends[1], ends[0].operands[position], "the first branch yields this"):
                     joined = encodings.write(
                         regions.join(first, second, self.reader.facts, what=what)
                     )
                 for end in ends:
-                    self._meet(end, number, joined, what, end.operands[number])
+                    self._meet(end, position, joined, what, end.operands[position])
                 result.set_type(joined)
             else:
                 result.set_type(types[0])

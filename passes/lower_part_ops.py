@@ -8,12 +8,16 @@ from dataclasses import dataclass, replace
 from spyre_mlir import encodings, ir
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
-from spyre_mlir.optable import Op
+from spyre_mlir.listings import Listing
+from spyre_mlir.optable import OPS, Op
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.prover import Facts, equal
 from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.regions.agreement import Part, Region, is_empty, unite
 from spyre_mlir.tensors import TensorType
+
+
+UNIONS = tuple(f"spyre.{name}" for name, row in OPS.items() if row.rule == "union")
 
 
 @dataclass(frozen=True)
@@ -33,23 +37,15 @@ class LowerPartOps(
 
     def run(self, op: ir.Operation) -> None:
         reader = RegionReader(op)
-        for block in op.regions[0].blocks:
-            self._block(block, reader)
-
-    def _block(self, block: ir.Block, reader: RegionReader) -> None:
-        for operation in list(block.operations):
-            op = operation.operation
-            row = reader.row(op.name)
-            if op.name == "spyre.extent":
-                reader.introduce(op)
-            elif row is not None and row.rule == "union":
-                with refused_at(op):
-                    _lower(op, row, reader)
-                self.lowered.add()
-            else:
-                for region in op.regions:
-                    for inner in region.blocks:
-                        self._block(inner, reader)
+        for inner in Listing(op).select(lambda op: op.name in (*UNIONS, "spyre.extent")):
+            if inner.name == "spyre.extent":
+                reader.introduce(inner)
+                continue
+            row = reader.row(inner.name)
+            assert row is not None
+            with refused_at(inner):
+                _lower(inner, row, reader)
+            self.lowered.add()
 
 
 def _lower(op: ir.Operation, row: Op, reader: RegionReader) -> None:

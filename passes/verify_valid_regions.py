@@ -10,6 +10,8 @@ from typing import Literal
 from spyre_mlir import ir, regions
 from spyre_mlir.diagnostics import Note, Refusal, refused_at
 from spyre_mlir.extents import symbol
+from spyre_mlir.listings import Listing
+from spyre_mlir.operations import PREFIX
 from spyre_mlir.optable import Op
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.prover import equal, less_equal
@@ -73,34 +75,46 @@ class _Verifier:
         self.reader = RegionReader(function)
         self.users: list[tuple[int, ir.Operation]] = []
         """(number of types read, the operation at which the last of them was read)."""
+        self.listing = Listing(function)
+        self.known: set[int] = set()
+        """Kinds of operations that were verified under the facts of here: they are so for all of their kind."""
         self.count = 0
+        """Operations of the dialect."""
 
     def run(self) -> None:
         with refused_at(self.function):
             self._boundary()
         self.users.append((len(self.reader.types), self.function))
-        for block in self.function.regions[0].blocks if has_body(self.function) else ():
-            self._block(block)
+        self._operations(0, len(self.listing.kinds))
         self._symbols()
+        counted = self.listing.per_kind(_has_region)
+        self.count = sum(counted[kind] for kind in self.listing.kinds)
 
-    def _block(self, block: ir.Block) -> None:
-        reader, types, known = self.reader, self.reader.types, len(self.reader.types)
-        for operation in block.operations:
-            op = operation.operation
-            name = op.name
-            row = reader.row(name)
-            if row is None:
-                self._upstream(op, name)
-            elif name == "spyre.extent":
-                reader.introduce(op)
-            else:
-                self._derived(op, row)
-            if len(types) != known:
-                known = len(types)
-                self.users.append((known, op))
+    def _operations(self, first: int, last: int) -> None:
+        """The operations of this range that stand in no other of it."""
+        kinds, ends = self.listing.kinds, self.listing.ends
+        at = first
+        while at < last:
+            if kinds[at] not in self.known:
+                self._operation(at)
+            at = ends[at]
+
+    def _operation(self, number: int) -> None:
+        reader, known = self.reader, len(self.reader.types)
+        op = self.listing.operation(number)
+        row = reader.row(op.name)
+        if row is None:
+            self._upstream(op, number)
+        elif op.name == "spyre.extent":
+            reader.introduce(op)
+            self.known.clear()
+        else:
+            self._derived(op, row)
+            self.known.add(self.listing.kinds[number])
+        if len(reader.types) != known:
+            self.users.append((len(reader.types), op))
 
     def _derived(self, op: ir.Operation, row: Op) -> None:
-        self.count += 1
         try:
             written, derived = self.reader.derive(op, row, self.policy)
         except RegionRefusal as refusal:
@@ -137,21 +151,22 @@ class _Verifier:
 
     # Operations outside the dialect.
 
-    def _upstream(self, op: ir.Operation, name: str) -> None:
-        if name == "scf.for":
+    def _upstream(self, op: ir.Operation, number: int) -> None:
+        inside = number + 1, self.listing.ends[number]
+        if op.name == "scf.for":
             before = self.reader.enter(op)
-            self._block(op.regions[0].blocks[0])
+            self.known.clear()
+            self._operations(*inside)
             self.reader.facts = before
+            self.known.clear()
             return
-        if name == "func.call":
+        if op.name == "func.call":
             with refused_at(op):
                 self._call(op)
-        elif name not in BETWEEN:
+        elif op.name not in BETWEEN:
             with refused_at(op):
                 self._foreign(op)
-        for region in op.regions:
-            for block in region.blocks:
-                self._block(block)
+        self._operations(*inside)
 
     def _foreign(self, op: ir.Operation) -> None:
         """Refuses partly valid tensors where no rule says what becomes of them."""
@@ -265,6 +280,10 @@ class _Verifier:
                         remedy=f"introduce {name} by an index argument, or return a region without it",
                         place=self.function,
                     )
+
+
+def _has_region(op: ir.Operation) -> bool:
+    return bool(op.name.startswith(PREFIX) and op.name != "spyre.extent")
 
 
 def _unknown(name: str, user: ir.Operation) -> Refusal:

@@ -257,11 +257,11 @@ void spyreListingSetAttributes(SpyreListing listing, MlirStringRef name, const M
     }
 }
 
-void spyreListingSetTypes(SpyreListing listing, const MlirType *table, SpyreNumbers choice) {
+void spyreListingSetTypes(SpyreListing listing, const MlirType *table, SpyreNumbers values,
+                          SpyreNumbers choice) {
   Listing &listed = unwrap(listing);
-  for (intptr_t i = 0; i < choice.count; ++i)
-    if (choice.numbers[i] >= 0)
-      listed.values[i].setType(unwrap(table[choice.numbers[i]]));
+  for (intptr_t i = 0; i < values.count; ++i)
+    listed.values[values.numbers[i]].setType(unwrap(table[choice.numbers[i]]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -299,6 +299,17 @@ private:
   DenseMap<std::pair<Attribute, Attribute>, Attribute> made;
 };
 } // namespace
+
+intptr_t spyreListingCountOperands(const MlirOperation *templates, SpyreNumbers chosen) {
+  intptr_t count = 0;
+  for (intptr_t i = 0; i < chosen.count; ++i) {
+    auto form = dyn_cast<sdscbundle::SdscOp>(unwrap(templates[chosen.numbers[i]]));
+    if (!form)
+      return -1;
+    count += form.getOperandsAttr().size();
+  }
+  return count;
+}
 
 void spyreListingLaunch(SpyreListing listing, SpyreLaunches launches, MlirOperation before,
                         MlirBlock block) {

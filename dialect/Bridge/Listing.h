@@ -62,8 +62,9 @@ MlirAttribute spyreListingGetAttribute(SpyreListing listing, intptr_t number, Ml
 /// Sets an attribute of operations: per operation its number in `table`, or -1 to leave it.
 void spyreListingSetAttributes(SpyreListing listing, MlirStringRef name, const MlirAttribute *table,
                                SpyreNumbers choice);
-/// Sets types of values: per value its number in `table`, or -1 to leave it.
-void spyreListingSetTypes(SpyreListing listing, const MlirType *table, SpyreNumbers choice);
+/// Sets types: of each of these values that of its number in `table`.
+void spyreListingSetTypes(SpyreListing listing, const MlirType *table, SpyreNumbers values,
+                          SpyreNumbers choice);
 
 /// Copies of `sdscbundle.sdsc` operations with other names and places, each with its launch.
 typedef struct SpyreLaunches {
@@ -74,6 +75,9 @@ typedef struct SpyreLaunches {
   const MlirAttribute *places;    // attributes #spyre.place
   SpyreNumbers placed;            // per operand of each launch in turn its place
 } SpyreLaunches;
+
+/// Operands of all of these copies together; -1 if one is no copy of an SDSC.
+intptr_t spyreListingCountOperands(const MlirOperation *templates, SpyreNumbers chosen);
 
 /// The SDSCs are inserted before `before`, the launches at the end of `block`.
 void spyreListingLaunch(SpyreListing listing, SpyreLaunches launches, MlirOperation before,

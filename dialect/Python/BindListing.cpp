@@ -99,12 +99,17 @@ static nb::tuple attributesOf(const Listing &listing, const std::string &name) {
   return nb::make_tuple(table, choice);
 }
 
-static void checkTable(const Integers &choice, size_t table, intptr_t most) {
-  if (intptr_t(choice.size()) > most)
-    throw nb::value_error("more numbers than the listing has");
-  for (int32_t number : choice)
-    if (number >= int32_t(table))
-      throw nb::value_error("a number beyond the end of the table");
+/// IndexError unless all numbers are from `least` to before `end`.
+static void check(const Integers &given, intptr_t least, intptr_t end) {
+  for (int32_t number : given)
+    if (number < least || number >= end)
+      throw nb::index_error("no such number");
+}
+
+/// ValueError unless two lists are of one length.
+static void checkLengths(size_t first, size_t second) {
+  if (first != second)
+    throw nb::value_error("lists of different lengths");
 }
 
 static void bindReading(nb::class_<Listing> &c) {
@@ -138,24 +143,35 @@ static void bindWriting(nb::class_<Listing> &c) {
       "set_attributes",
       [](const Listing &self, const std::string &name, const std::vector<MlirAttribute> &table,
          const Integers &choice) {
-        checkTable(choice, table.size(), spyreListingGetKinds(self.handle).count);
+        checkLengths(choice.size(), spyreListingGetKinds(self.handle).count);
+        check(choice, -1, table.size());
         spyreListingSetAttributes(self.handle, {name.data(), name.size()}, table.data(),
                                   numbers(choice));
       },
       "name"_a, "table"_a, "choice"_a, "Per operation the number of its attribute, -1: as it is.");
   c.def(
       "set_types",
-      [](const Listing &self, const std::vector<MlirType> &table, const Integers &choice) {
-        checkTable(choice, table.size(), spyreListingGetNumValues(self.handle));
-        spyreListingSetTypes(self.handle, table.data(), numbers(choice));
+      [](const Listing &self, const std::vector<MlirType> &table, const Integers &values,
+         const Integers &choice) {
+        checkLengths(values.size(), choice.size());
+        check(values, 0, spyreListingGetNumValues(self.handle));
+        check(choice, 0, table.size());
+        spyreListingSetTypes(self.handle, table.data(), numbers(values), numbers(choice));
       },
-      "table"_a, "choice"_a, "Per value the number of its type, -1: as it is.");
+      "table"_a, "values"_a, "choice"_a, "Gives each of these values the type of its number.");
   c.def(
       "launch",
       [](const Listing &self, intptr_t first, const Integers &sources,
          const std::vector<MlirOperation> &templates, const Integers &chosen,
          const std::vector<MlirAttribute> &places, const Integers &placed, MlirOperation before,
          MlirBlock block) {
+        checkLengths(sources.size(), chosen.size());
+        check(sources, 0, spyreListingGetKinds(self.handle).count);
+        check(chosen, 0, templates.size());
+        check(placed, 0, places.size());
+        if (spyreListingCountOperands(templates.data(), numbers(chosen)) !=
+            intptr_t(placed.size()))
+          throw nb::value_error("one place for each operand of each SDSC");
         spyreListingLaunch(self.handle,
                            {first, numbers(sources), templates.data(), numbers(chosen),
                             places.data(), numbers(placed)},

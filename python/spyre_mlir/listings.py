@@ -58,8 +58,8 @@ class Listing:
     """The operations inside `root` by number, in order, outer before inner, and their values.
 
     Values are numbered where they are defined: the arguments of the root, then for each operation its results and
-    behind them the arguments of its blocks. Operations of one kind agree in everything but which tensors they read and where
-    those lie (`PLACE`). A listing describes the program as it was: erase nothing in it while it is in use."""
+    behind them the arguments of its blocks. Operations of one kind agree in everything but which tensors they read and
+    where those lie (`PLACE`). A listing describes the program as it was: erase nothing in it while it is in use."""
 
     def __init__(self, root: ir.Operation) -> None:
         self._listing = _spyre.Listing(root, THROUGH, (WRITE,), (PLACE,))
@@ -162,9 +162,9 @@ class Listing:
         of_kind = [-1 if attribute is None else next(numbers) for attribute in given]
         self.set_attributes(name, table, [of_kind[kind] for kind in self.kinds])
 
-    def set_types(self, table: Iterable[ir.Type], choice: Iterable[int]) -> None:
-        """Gives each value the type of this number in `table`; -1 leaves it as it is."""
-        self._listing.set_types(list(table), list(choice))
+    def set_types(self, table: list[ir.Type], values: list[int], choice: list[int]) -> None:
+        """Gives each of these values the type of this number in `table`."""
+        self._listing.set_types(table, values, choice)
 
     def launch(
         self,
