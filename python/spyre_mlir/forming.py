@@ -311,6 +311,7 @@ def _frame(operation: Operation) -> _Frame:
     labels = {s.name: label for s, label in zip(symbols, names, strict=True)}
     valid = {s.name: s.extent for s in symbols}
     splits = {s.name: s.split for s in symbols}
+    _check_lanes(operation, reference)
     if stick is None:
         stick = EXTRA
         labels[EXTRA], valid[EXTRA], splits[EXTRA] = DIM_LABELS[count], reference.lanes, 1
@@ -321,6 +322,25 @@ def _frame(operation: Operation) -> _Frame:
     if operation.function == RESTICKIFY:
         splits = {n: 1 if extents[n] != valid[n] else split for n, split in splits.items()}
     return _Frame(labels, extents, valid, splits, _symbolic(operation, splits, widths), stick)
+
+
+def _check_lanes(operation: Operation, reference: AlignedTensor) -> None:
+    """Refuses operands of one element along their sticks where the function asks for a dim there."""
+    tensors, name = [operand.tensor for operand in operation.operands], operation.function
+    first, last = (_symbols_of(tensor) for tensor in (tensors[0], tensors[-1]))
+    why = None
+    if _own_dims_only(operation) and None in (tensors[0].stick_symbol, tensors[-1].stick_symbol):
+        why = "has an operand with one element along its sticks, and no dim for them"
+    elif name.startswith("topk") and not (first - last and last - first):
+        why = "chooses one element, or from one: spyre.max does"
+    elif reference.stick_symbol is None and len({tensor.lanes for tensor in tensors}) > 1:
+        why = "reads and writes one element a stick, in sticks of different numbers of elements"
+    if why is not None:
+        raise Refusal("SPY093", f"{name} {why}", remedy="give the tensors more elements there")
+
+
+def _symbols_of(tensor: AlignedTensor) -> set[str]:
+    return {c.symbol for c in tensor.coordinates if c.symbol is not None}
 
 
 def _symbolic(
