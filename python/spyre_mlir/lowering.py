@@ -189,7 +189,7 @@ def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
             continue  # forming knows how far they run
         written = [kernel.extents[s] for s in along_stick]
         start = access.index.constant // access.strides[along] % owner.shape[along]
-        end = start + max(written, default=1)
+        end = start + max(written, default=result.type.shape[along])
         if end % lanes and end < held:
             raise Refusal(
                 "SPY099",

@@ -29,28 +29,38 @@ def in_widest_sticks(
     found, moved = dict(extents), list(coordinates)
     lanes = [access.layout.elements_per_stick for access in accesses]
     widest = max(lanes, default=0)
+    if all(size == widest for size in lanes):
+        return found, moved
     for name, extent in extents.items():
-        alone = [c[-1] == symbol(name) for c in coordinates]
-        runs = [name in {s for e in c for s in e.symbols()} for c in coordinates]
-        short = [on and extent <= size < widest for on, size in zip(alone, lanes, strict=True)]
-        full = [on and size == widest for on, size in zip(alone, lanes, strict=True)]
-        if (
-            not any(short)
-            or not any(full)
-            or runs != [a or b for a, b in zip(short, full, strict=True)]
-        ):
+        if extent > min(lanes):
             continue
-        tiles = {i: _tile_dim(accesses[i], widest) for i, on in enumerate(short) if on}
-        if any(dim is None for dim in tiles.values()):
+        along = [
+            _runs_along(a, c, name, extent) for a, c in zip(accesses, coordinates, strict=True)
+        ]
+        moves = [name in {s for e in c for s in e.symbols()} for c in coordinates]
+        tiles = {i: _tile_dim(accesses[i], widest) for i, on in enumerate(along) if on}
+        narrow = {i: dim for i, dim in tiles.items() if lanes[i] < widest}
+        if not narrow or len(narrow) == len(tiles) or None in narrow.values():
             continue  # forming refuses what has too few sticks
+        if any(moving and not on for moving, on in zip(moves, along, strict=True)):
+            continue
         found[name] = widest
-        for number, dim in tiles.items():
-            whole, size = list(coordinates[number]), lanes[number]
-            assert dim is not None
-            whole[dim] = whole[dim] + symbol(name) // size
-            whole[-1] = symbol(name) % size
+        for number in tiles:
+            whole, dim = list(coordinates[number]), narrow.get(number)
+            if dim is not None:
+                whole[dim] = whole[dim] + symbol(name) // lanes[number]
+            whole[-1] = symbol(name) if dim is None else symbol(name) % lanes[number]
             moved[number] = tuple(whole)
     return found, moved
+
+
+def _runs_along(access: Access, coordinates: Coordinates, name: str, extent: int) -> bool:
+    """Whether a symbol runs through the lanes from the first one on, and through no more than these.
+    One of extent 1 runs nowhere; it would if its step is that of the lanes."""
+    if extent > 1:
+        return coordinates[-1] == symbol(name)
+    step = access.layout.stride_map[-1]
+    return step > 0 and not coordinates[-1].terms and (name, step) in access.index.terms
 
 
 def _tile_dim(access: Access, elements: int) -> int | None:
