@@ -84,6 +84,9 @@ then writes zeros there, so that a sum may follow."""
 EXTRA = "stick"
 """The symbol of a stick that no iteration symbol runs through."""
 
+MOMENTS = ("exx2", "exx2_zeromean")
+"""Functions that reduce the stick, also where it holds one element."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:
@@ -314,8 +317,9 @@ def _frame(operation: Operation) -> _Frame:
     _check_lanes(operation, reference)
     if stick is None:
         stick = EXTRA
-        labels[EXTRA], valid[EXTRA], splits[EXTRA] = DIM_LABELS[count], reference.lanes, 1
-    widths = _widths(operation)
+        cells = 1 if operation.function in MOMENTS else reference.lanes
+        labels[EXTRA], valid[EXTRA], splits[EXTRA] = DIM_LABELS[count], cells, 1
+    widths = {EXTRA: reference.lanes, **_widths(operation)}
     extents = {
         name: -(-e // widths.get(name, 1)) * widths.get(name, 1) for name, e in valid.items()
     }
@@ -477,12 +481,14 @@ def _operands(operation: Operation, frame: _Frame) -> tuple[SdscOperand, ...]:
 def _stick(operation: Operation, index: int, frame: _Frame) -> str | None:
     """The symbol that this operand has in its stick; `EXTRA` counts where the operation has it.
 
-    `layernormscale` reads a pair from each stick and fills the whole stick."""
+    `layernormscale` reads a pair from each stick and fills the whole stick; moments do the
+    reverse."""
     stick = operation.operands[index].tensor.stick_symbol
     if stick is not None or frame.stick != EXTRA:
         return stick
     reads = index < len(operation.operands) - 1
-    return None if reads and operation.function == "layernormscale" else EXTRA
+    pair = operation.function == "layernormscale" if reads else operation.function in MOMENTS
+    return None if pair else EXTRA
 
 
 def _axes(
