@@ -65,6 +65,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"to compile with, in bytes (default: {SPAN_LIMIT_BYTES})",
     )
     parser.add_argument(
+        "--policy",
+        choices=("agree", "intersect"),
+        default="agree",
+        help="to compile with: whether valid regions of operands agree, or what all of them hold"
+        " is valid (default: agree)",
+    )
+    parser.add_argument(
         "--steps",
         type=int,
         default=STEPS,

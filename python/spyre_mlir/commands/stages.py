@@ -39,7 +39,7 @@ def program_at(stage: str, module: ir.Module, options: argparse.Namespace) -> Ru
                 module, arrays, symbols=symbols, function=function.name, steps=options.steps
             ),
         )
-    settings = Options(cores=options.cores, span_limit=options.span_limit)
+    settings = Options(cores=options.cores, span_limit=options.span_limit, policy=options.policy)
     compiled = compile_in_stages(module.operation, settings)
     given = next(s.module for s in compiled.stages if s.name == MATERIALIZED)
     function = choose(read_module(given), options.function)
