@@ -128,14 +128,16 @@ class _Assigner:
         in whole sticks, in buffers that have them."""
         tensor = encodings.read(value.type)
         lanes = layout_of(tensor).elements_per_stick
-        turned = (dim, stick_of(value))
+        lies = stick_of(value)
+        turned = (dim, lies)
         whole = tuple(
             rounded_up(extent, lanes) if d in turned else extent
             for d, extent in enumerate(tensor.shape)
         )
         if whole != tensor.shape:
             value = padded(value, whole)
-            self._assign(value.owner.operands[1], None)
+            model = None if lies is None else with_stick(whole, tensor.element, lies)
+            self._assign(value.owner.operands[1], model)
             self._operation(value.owner, made)
         result = replace(encodings.read(value.type), window=False, pad=None)
         result = replace(result, layout=with_stick(whole, tensor.element, dim))
