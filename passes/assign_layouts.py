@@ -11,10 +11,12 @@ from spyre_mlir import encodings, ir, partial_sticks
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import Layout, device_layout
+from spyre_mlir.listings import BOUNDS, WRITE, Listing
 from spyre_mlir.operations import layout_of, meaning
 from spyre_mlir.padding import padded, rounded_up, trimmed
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
+from spyre_mlir.retyping import Retyping
 from spyre_mlir.sticks import Sticks, stick_of, sticks, view_layout, with_stick
 
 
@@ -38,36 +40,70 @@ class AssignLayouts(
     def run(self, op: ir.Operation) -> None:
         if not op.regions[0].blocks:
             return
-        assigner = _Assigner(op.regions[0].blocks[0])
-        assigner.block(op.regions[0].blocks[0])
+        assigner = _Assigner(op)
+        assigner.run()
         _adjust_signature(op)
-        self.assigned.add(assigner.assigned)
+        self.assigned.add(assigner.assigned + assigner.retyping.changed)
         self.restickified.add(assigner.restickified)
 
 
+Made = dict[tuple[ir.Value, int], ir.Value]
+"""(value, dim) -> the value with that dim on the stick."""
+
+
 class _Assigner:
-    def __init__(self, entry: ir.Block) -> None:
+    """One function."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.function = function
+        self.listing = Listing(function)
+        self.retyping = Retyping(self.listing, self._visit)
         self.assigned = 0
         self.restickified = 0
+        self.visited = 0
+        """Operations that were looked at, those made on the way included."""
+        self.last = -1
+        """Number of the last one that was there before."""
+        self.erased: ir.Operation | None = None
         self.previous: ir.Operation | None = None
-        self.masks = partial_sticks.Masks(entry, partial(self._laid, made={}))
+        self.made: Made = {}
+        self.masks = partial_sticks.Masks(
+            function.regions[0].blocks[0], partial(self._laid, made={})
+        )
 
-    def block(self, block: ir.Block) -> None:
-        """Layouts for the arguments of a block and everything in it."""
-        made: dict[tuple[ir.Value, int], ir.Value] = {}
-        for argument in block.arguments:
-            self._assign(argument, None)
-        for operation in list(block.operations):
-            self._operation(operation.operation, made)
-            self.previous = operation.operation
+    def run(self) -> None:
+        """Layouts for the whole function."""
+        self._blocks(self.function, 0, len(self.listing.kinds))
 
-    def _operation(self, op: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> None:
-        if op.name == "scf.for":
-            self._loop(op)
-            return
+    def _blocks(self, op: ir.Operation, first: int, last: int) -> None:
+        """Layouts for what the blocks of an operation take, and the operations in them, from `first` to before `last`."""
+        outer, self.made = self.made, {}
         for region in op.regions:
             for block in region.blocks:
-                self.block(block)
+                for argument in block.arguments:
+                    self._assign(argument, None)
+        self.retyping.run(first, last)
+        self.made = outer
+
+    def _visit(self, number: int) -> bool | None:
+        """One operation. What is filled in place depends on what stands before, and is never done by number."""
+        op = self.listing.operation(number)
+        if number != self.last + 1:
+            self.previous = None
+        self.last = number
+        if len(op.regions):
+            self._region(op, number)
+            return False
+        operands, visited = list(op.operands), self.visited
+        self._operation(op, self.made)
+        if self.erased is op:
+            return None
+        self.previous = op
+        alone = self.visited == visited + 1 and list(op.operands) == operands
+        return alone and op.name not in (WRITE, "spyre.full")
+
+    def _operation(self, op: ir.Operation, made: Made) -> None:
+        self.visited += 1
         if op.name == "func.return":
             self._returned(op, made)
         row = meaning(op)
@@ -89,7 +125,7 @@ class _Assigner:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
             self._results(op, wanted)
 
-    def _in_place_of(self, op: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> bool:
+    def _in_place_of(self, op: ir.Operation, made: Made) -> bool:
         """Replaces an operation that begins or ends within a stick where the device cannot; whether it did."""
         if op.name not in PARTIAL:
             return False
@@ -103,27 +139,30 @@ class _Assigner:
             return False
         op.results[0].replace_all_uses_with(new)
         op.erase()
+        self.erased = op
         return True
 
-    def _laid(self, value: ir.Value, made: dict[tuple[ir.Value, int], ir.Value]) -> ir.Value:
+    def _laid(self, value: ir.Value, made: Made) -> ir.Value:
         """A value just made, its operation laid out."""
         op = value.owner
         self._operation(op, made)
         self.previous = op
         return value
 
-    def _loop(self, op: ir.Operation) -> None:
-        body = op.regions[0].blocks[0]
-        initial = list(op.operands)[3:]
-        for inside, value in zip(list(body.arguments)[1:], initial, strict=True):
-            inside.set_type(value.type)
-        self.block(body)
-        for result, value in zip(op.results, initial, strict=True):
+    def _region(self, op: ir.Operation, number: int) -> None:
+        """An operation that holds others; a loop carries what it is given."""
+        carried = list(op.operands)[BOUNDS:] if op.name == "scf.for" else []
+        if carried:
+            inside = list(op.regions[0].blocks[0].arguments)[1:]
+            for value, argument in zip(carried, inside, strict=True):
+                argument.set_type(value.type)
+        self._blocks(op, number + 1, self.listing.ends[number])
+        for value, result in zip(carried, op.results, strict=False):
             result.set_type(value.type)
+        for result in op.results:
+            self._assign(result, None)
 
-    def _turned(
-        self, value: ir.Value, dim: int, made: dict[tuple[ir.Value, int], ir.Value]
-    ) -> ir.Value:
+    def _turned(self, value: ir.Value, dim: int, made: Made) -> ir.Value:
         """The value in a buffer with `dim` on the stick. Sticks are turned as a whole: both dims are read and written
         in whole sticks, in buffers that have them."""
         tensor = encodings.read(value.type)
@@ -147,7 +186,7 @@ class _Assigner:
             self._operation(found.owner, made)
         return found
 
-    def _returned(self, end: ir.Operation, made: dict[tuple[ir.Value, int], ir.Value]) -> None:
+    def _returned(self, end: ir.Operation, made: Made) -> None:
         """A result is a buffer of its own, not a piece of another one."""
         for number, value in enumerate(end.operands):
             if not isinstance(value.type, ir.RankedTensorType) or not isinstance(
@@ -193,7 +232,7 @@ class _Assigner:
         user: ir.Operation,
         value: ir.Value,
         dim: int,
-        made: dict[tuple[ir.Value, int], ir.Value],
+        made: Made,
     ) -> ir.Value:
         """The value with the stick on `dim`, for use by `user`. What is transposed is turned before it is."""
         if (value, dim) in made:
@@ -238,7 +277,7 @@ def _fill_in_place(op: ir.Operation, previous: ir.Operation | None) -> None:
 
 def _adjust_signature(function: ir.Operation) -> None:
     block = function.regions[0].blocks[0]
-    ends = [list(op.operands) for op in block.operations if op.operation.name == "func.return"]
-    results = [value.type for value in ends[-1]] if ends else []
+    end = block.operations[len(block.operations) - 1].operation
+    results = [value.type for value in end.operands] if end.name == "func.return" else []
     signature = ir.FunctionType.get([argument.type for argument in block.arguments], results)
     function.attributes["function_type"] = ir.TypeAttr.get(signature)
