@@ -11,11 +11,12 @@ from spyre_mlir import encodings, ir
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter.program import Block, Function, FunctionReader, Step, read_function
 from spyre_mlir.layouts import Layout, device_layout
-from spyre_mlir.scalars import CONSTANT, SCALAR
 from spyre_mlir.tensors import TensorType
 
 PLACE = "spyre.place"
 POOL_BYTES = "spyre.pool_bytes"
+CONSTANT = "spyre.constant"
+SCALAR = "spyre.scalar"
 
 LOOP_BOUNDS = 3
 """Operands of a loop before the values that it carries."""
