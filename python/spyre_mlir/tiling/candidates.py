@@ -83,7 +83,7 @@ class Constraint:
 
         A coordinate that takes n values at equal distances lies in no fewer tiles than n over the
         values that fit; where that is ceil(extent / allowed), it is so in all."""
-        boxes = [_values(parts, tiles, domains) for parts in self.coordinates]
+        boxes = [values_of(parts, tiles, domains) for parts in self.coordinates]
         found, cells, known = 1, 1, True
         for extent, step in boxes:
             if extent > self.allowed:
@@ -95,12 +95,12 @@ class Constraint:
                 found = max(found, least)
             known = known and (extent == 1 or step == 1)
             cells *= extent
-        if known and len(boxes) > 1 and self._apart:
+        if known and len(boxes) > 1 and self.apart:
             found = max(found, -(-cells // self.allowed))
         return found
 
     @property
-    def _apart(self) -> bool:
+    def apart(self) -> bool:
         """Whether no symbol moves two coordinates."""
         names = [s for parts in self.coordinates for part in parts for s in part.symbols]
         return len(names) == len(set(names))
@@ -112,7 +112,7 @@ class Constraint:
         return extent * step if extent > 1 else 0
 
 
-def _values(
+def values_of(
     parts: tuple[Summand, ...], tiles: Mapping[str, int], domains: Mapping[str, int]
 ) -> tuple[int, int]:
     """(extent, distance of neighbouring values; 0 if not known) of a coordinate on the first

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import gcd, lcm, prod
 from typing import Literal
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX
-from spyre_mlir.tiling.candidates import Axis, Constraint
+from spyre_mlir.tiling.candidates import Axis, Constraint, values_of
+from spyre_mlir.tiling.fronts import Factor, OutOfBudget, ProductSearch
 from spyre_mlir.tiling.reaches import Summand, alignment, largest_tile
 from spyre_mlir.tiling.sizes import (
     Listed,
@@ -296,15 +298,56 @@ class _Problem:
             return None  # every axis needs at least its first count
         if not self.shared or self._fit(first):
             return self._choice(first)
-        if any_choice:
-            finest = [sizes.finest for sizes in lists]
-            if sum([count > 1 for count, _ in finest]) <= self.max_dims and self._fit(finest):
-                return self._choice(finest)
+        if any_choice and all(axis.nested for axis in self.axes):
+            return self._finest(lists)
+        product = None if any_choice else self._product(lists)
+        if product is not None:
+            try:
+                found = product.run()
+            except OutOfBudget:
+                pass
+            else:
+                return None if found is None else self._choice(found)
         branch = _Branch(self, lists, any_choice)
-        found = branch.run()
-        if branch.ended and found is None:
+        choice = branch.run()
+        if branch.ended and choice is None:
             self.undecided = True
-        return found
+        return choice
+
+    def _finest(self, lists: Sequence[Sizes]) -> Choice | None:
+        """A choice of the finest tiles on as many axes as may be cut, where nothing fits if they do
+        not."""
+        free = [at for at, sizes in enumerate(lists) if sizes.coarsest[0] == 1]
+        cut = max(0, self.max_dims - len(lists) + len(free))
+        for left in combinations(free, max(0, len(free) - cut)):
+            sizes = [s.coarsest if at in left else s.finest for at, s in enumerate(lists)]
+            if self._fit(sizes):
+                return self._choice(sizes)
+        return None
+
+    def _product(self, lists: Sequence[Sizes]) -> ProductSearch | None:
+        """The problem as one bound on a product with an extent for each axis; None if it is more."""
+        if len(self.shared) != 1 or not all(axis.nested for axis in self.axes):
+            return None
+        (constraint,) = self.shared
+        symbols = [axis.axis.symbol for axis in self.axes]
+        allowed, moved = constraint.allowed, dict.fromkeys(symbols, -1)
+        for at, parts in enumerate(constraint.coordinates):
+            names = [name for part in parts for name in part.symbols if name in moved]
+            extent, step = values_of(parts, self.uncut, self.domains)
+            if len(names) > 1 or (names and (moved[names[0]] >= 0 or step != 1)):
+                return None
+            if names:
+                moved[names[0]] = at
+            else:
+                allowed //= extent
+        if not allowed:
+            return None  # what is not searched is too much by itself
+        factors = [
+            _factor(axis, sizes, constraint.coordinates[moved[axis.axis.symbol]])
+            for axis, sizes in zip(self.axes, lists, strict=True)
+        ]
+        return ProductSearch(factors, allowed, self.max_dims)
 
     def _fit(self, sizes: Sequence[Size]) -> bool:
         """Whether the shared constraints hold."""
@@ -321,6 +364,16 @@ class _Problem:
         tiles = self._tiles(sizes)
         cut = [a.axis.symbol for a, (count, _) in zip(self.axes, sizes, strict=True) if count > 1]
         return Choice({name: tiles[name] for name in cut}, cost_of(sizes), proved)
+
+
+def _factor(axis: _Axis, sizes: Sizes, parts: tuple[Summand, ...]) -> Factor:
+    tiles, domains, name, unit = dict(axis.base), axis.domains, axis.axis.symbol, axis.axis.unit
+
+    def extent(units: int) -> int:
+        tiles[name] = units * unit
+        return sum([part.reach(tiles, domains) for part in parts]) + 1
+
+    return Factor(sizes, extent, extent(axis.axis.units))
 
 
 def cost_of(sizes: Sequence[Size]) -> Cost:

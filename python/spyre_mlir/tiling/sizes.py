@@ -73,6 +73,10 @@ class Sizes(Protocol):
         """One that fits with the fewest tiles, at most `most`; None if there is none."""
         ...
 
+    def with_count(self, count: int) -> Size | None:
+        """One with so many tiles; None if there is none."""
+        ...
+
 
 class Listed:
     """Sizes that are all known. `nested`: what fits a tile fits smaller ones."""
@@ -104,6 +108,11 @@ class Listed:
         end = bisect_left(self.sizes, (most + 1, 0))
         at = bisect_left(self.sizes, True, hi=end, key=lambda size: fits(size[1]))
         return self.sizes[at] if at < end else None
+
+    def with_count(self, count: int) -> Size | None:
+        at = bisect_left(self.sizes, (count, 0))
+        found = self.sizes[at] if at < len(self.sizes) else None
+        return found if found is not None and found[0] == count else None
 
 
 class Multiples:
@@ -170,6 +179,14 @@ class Multiples:
         if own is None:
             return self._first(fits, most)
         return self._first(lambda tile: own(tile) and fits(tile), most)
+
+    def with_count(self, count: int) -> Size | None:
+        low = -(-self.units // count)
+        if count > self.cap or low > self.largest or -(-self.units // low) != count:
+            return None
+        tile = low + (low == self.excluded)
+        fits = tile <= self.largest and -(-self.units // tile) == count
+        return (count, tile) if fits and (self.own is None or self.own(tile)) else None
 
     def _first(self, fits: Fits | None, most: int) -> Size | None:
         """The fewest tiles, one divisor after the other; each bisected for its largest multiple."""
