@@ -39,6 +39,9 @@ class PlanSpanOverflow(
     remainder: Literal["never", "fallback", "always"] = option(
         "fallback", help="when a last tile may be smaller"
     )
+    reductions: Literal["never", "fallback", "always"] = option(
+        "fallback", help="when a reduced range may be divided, and its parts combined"
+    )
     materialize: bool = option(
         False, help="whether a reader that cannot share a loop reads a full-size intermediate"
     )
@@ -56,6 +59,7 @@ class PlanSpanOverflow(
             count_cap=self.count_cap,
             max_dims=self.max_dims,
             remainder=self.remainder,
+            reductions=self.reductions,
         )
         if not self.enabled:
             return
