@@ -102,7 +102,8 @@ class _Assigner:
         alone = self.visited == visited + 1 and list(op.operands) == operands
         return alone and op.name not in (WRITE, "spyre.full")
 
-    def _operation(self, op: ir.Operation, made: Made) -> None:
+    def _operation(self, op: ir.Operation, made: Made) -> ir.Value | None:
+        """Lays an operation out; what takes the place of its result, if the operation was replaced."""
         self.visited += 1
         if op.name == "func.return":
             self._returned(op, made)
@@ -110,42 +111,44 @@ class _Assigner:
         if row is None or not op.results:
             for result in op.results:
                 self._assign(result, None)
-            return
+            return None
         with refused_at(op):
             if row.tiling == "view" and row.operands:
                 self._assign_view(op)
-                self._in_place_of(op, made)
-                return
+                return self._in_place_of(op, made)
             if op.name == "spyre.insert_slice":
                 _fill_in_place(op, self.previous)
-            if self._in_place_of(op, made):
-                return
+            new = self._in_place_of(op, made)
+            if new is not None:
+                return new
             wanted = sticks(op, row)
             for number, dim in wanted.operands:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
             self._results(op, wanted)
+            return None
 
-    def _in_place_of(self, op: ir.Operation, made: Made) -> bool:
-        """Replaces an operation that begins or ends within a stick where the device cannot; whether it did."""
+    def _in_place_of(self, op: ir.Operation, made: Made) -> ir.Value | None:
+        """Replaces an operation that begins or ends within a stick where the device cannot; by what."""
         if op.name not in PARTIAL:
-            return False
+            return None
         operand, rewrite = PARTIAL[op.name]
         stick = stick_of(op.operands[operand])
         if stick is None:
-            return False
+            return None
         with ir.InsertionPoint(op), op.location:
             new = rewrite(op, stick, self.masks, partial(self._laid, made=made))
-        if new is None:
-            return False
-        op.results[0].replace_all_uses_with(new)
-        op.erase()
-        self.erased = op
-        return True
+        if new is not None:
+            op.results[0].replace_all_uses_with(new)
+            op.erase()
+            self.erased = op
+        return new
 
     def _laid(self, value: ir.Value, made: Made) -> ir.Value:
         """A value just made, its operation laid out."""
         op = value.owner
-        self._operation(op, made)
+        new = self._operation(op, made)
+        if new is not None:
+            return new
         self.previous = op
         return value
 
@@ -260,6 +263,8 @@ class _Assigner:
 PARTIAL: dict[str, tuple[int, partial_sticks.Rewrite]] = {
     "spyre.insert_slice": (1, partial_sticks.inserted),
     "spyre.slice": (0, partial_sticks.windowed),
+    "spyre.reshape": (0, partial_sticks.reshaped),
+    "spyre.restickify": (0, partial_sticks.restickified),
 }
 """Operation -> the operand whose sticks count, and what takes its place where it begins or ends within one."""
 

@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from spyre_mlir import encodings, ir
+from spyre_mlir.accesses import Access, flat_index
 from spyre_mlir.builders import build
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.dialects import spyre
 from spyre_mlir.formats import device_format
+from spyre_mlir.forming import form_kernel
+from spyre_mlir.kernels import Dim, Kernel
+from spyre_mlir.layouts import contiguous_strides
+from spyre_mlir.operations import first_trip, storage_of
 from spyre_mlir.padding import buffer, rounded_up, turned, whole_sticks
-from spyre_mlir.sticks import with_stick
+from spyre_mlir.quasiaffine import symbol
+from spyre_mlir.sdsc.model import Hbm
+from spyre_mlir.sticks import stick_of, with_stick
 from spyre_mlir.tensors import TensorType
 
 Value = ir.Value[ir.Type]
@@ -288,6 +297,95 @@ def windowed(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     )
     extent = shape[stick]
     return relocated(lay(window), Move(stick, skip, extent, 0, extent), lay)
+
+
+def restickified(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
+    """The tensor in the place of a restickify along whose dims sticks are not whole, or that turns nothing."""
+    source, result = (encodings.read(v.type) for v in (op.operands[0], op.results[0]))
+    onto = source.rank - 1 if result.layout is None else stick_of(op.results[0])
+    if onto == stick:
+        return lay(spyre.IdentityOp(op.results[0].type, op.operands[0]).result)
+    whole = onto is None or whole_sticks(source.shape, (stick, onto)) == source.shape
+    if onto is None or whole or source.element not in TURNED:
+        return None
+    found = _turned(op.operands[0], stick, onto, lay)
+    found = lay(_slice(found, [0] * source.rank, source.shape))
+    return (
+        found if result.layout is None else lay(spyre.IdentityOp(op.results[0].type, found).result)
+    )
+
+
+def reshaped(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
+    """The tensor in the place of a reshape that splits or joins sticks; None where it can stay a view."""
+    source, shape = encodings.read(op.operands[0].type), tuple(op.results[0].type.shape)
+    if source.element not in TURNED or not shape or _is_statable(op.results[0]):
+        return None
+    value, kept = op.operands[0], _kept(source.shape, shape, stick)
+    if kept is None:
+        value = lay(build("reshape", value, shape=(1, *source.shape)))
+        found = _reshaped(value, stick + 1, (0, 0), (1, *shape), lay)
+        return lay(build("reshape", found, shape=shape))
+    return _reshaped(value, stick, kept, shape, lay)
+
+
+def _reshaped(
+    value: Value, stick: int, kept: tuple[int, int], shape: tuple[int, ...], lay: Lay
+) -> Value:
+    """A tensor under another shape, its sticks turned onto a dim that both shapes have, and back onto the last one."""
+    before, after = kept
+    source, last = encodings.read(value.type), len(shape) - 1
+    onto = _turned(value, stick, before, lay)
+    rows = encodings.read(onto.type).shape[before]
+    cut = lay(_slice(onto, [0] * source.rank, _resized(source.shape, before, rows)))
+    seen = lay(build("reshape", cut, shape=_resized(shape, after, rows)))
+    if after == last:
+        return lay(_slice(seen, [0] * len(shape), shape))
+    kind = encodings.read(seen.type)
+    wide = whole_sticks(kind.shape, (last,))
+    whole = lay(buffer(TensorType(wide, kind.element, valid_shape=kind.valid), after))
+    filled = lay(build("insert_slice", seen, whole, static_offsets=[0] * len(wide)))
+    return lay(_slice(lay(turned(filled, last)), [0] * len(wide), shape))
+
+
+def _kept(source: Sequence[int], shape: Sequence[int], stick: int) -> tuple[int, int] | None:
+    """A dim that a reshape leaves as it is, not that on the stick, in both shapes: that of which sticks waste least."""
+    found = [
+        (rounded_up(extent, 64) / extent, -before, after)
+        for before, extent in enumerate(source)
+        for after, other in enumerate(shape)
+        if before != stick and extent == other > 1 and prod(source[:before]) == prod(shape[:after])
+    ]
+    if not found:
+        return None
+    _, before, after = min(found)
+    return -before, after
+
+
+def _is_statable(value: Value) -> bool:
+    """Whether an operation can read a view along its sticks."""
+    shape = tuple(value.type.shape)
+    cells = {f"d{i}": extent for i, extent in enumerate(shape)}
+    storage = storage_of(value, tuple(symbol(name) for name in cells), cells)
+    flat = first_trip(storage.flat, cells)
+    element = str(value.type.element_type)
+    dim = stick_of(value)
+    layout = with_stick(shape, element, len(shape) - 1 if dim is None else dim)
+    own = flat_index([symbol(name) for name in cells], contiguous_strides(shape))
+    accesses = (
+        Access("read", "", storage.layout, element, flat),
+        Access("written", "", layout, element, own, True),
+    )
+    dims = tuple(Dim(name, extent, False) for name, extent in cells.items())
+    try:
+        form_kernel(
+            Kernel("identity", "unary", dims, accesses),
+            function="identity",
+            splits={},
+            places=[Hbm(0), Hbm(1)],
+        )
+    except Refusal:
+        return False
+    return True
 
 
 Rewrite = Callable[[ir.Operation, int, Masks, Lay], "Value | None"]

@@ -88,6 +88,28 @@ PROGRAMS = {
     "concat of booleans": of(2, t(3, 64, element="i1"), t(3, 7, element="i1"))(
         lambda *x: b.concat(*x, dim=1)
     ),
+    # Other shapes, whose sticks hold other cells.
+    "joined": of(2, t(4, 100))(lambda x: b.exp(b.reshape(x, shape=(400,)))),
+    "split": of(2, t(400))(lambda x: b.exp(b.reshape(x, shape=(4, 100)))),
+    "split within": of(2, t(2, 4, 100))(lambda x: b.exp(b.reshape(x, shape=(2, 4, 5, 20)))),
+    "joined within": of(2, t(2, 4, 5, 20))(lambda x: b.exp(b.reshape(x, shape=(2, 4, 100)))),
+    "no dim stays": of(2, t(8, 6))(lambda x: b.exp(b.reshape(x, shape=(16, 3)))),
+    "heads": of(2, t(4, 160))(
+        lambda x: b.exp(b.transpose(b.reshape(x, shape=(4, 2, 80)), permutation=[1, 0, 2]))
+    ),
+    "partly valid": of(2, part(4, 100, valid=(3, 100)))(
+        lambda x: b.exp(b.reshape(x, shape=(4, 5, 20)))
+    ),
+    # Sticks turned onto dims that end within one.
+    "turned": of(2, t(10, 70))(lambda x: b.exp(b.restickify(b.transpose(x, permutation=[1, 0])))),
+    "turned and returned": of(2, t(10, 70))(
+        lambda x: b.restickify(b.transpose(x, permutation=[1, 0]))
+    ),
+    "one row turned": of(2, t(1, 70))(lambda x: b.restickify(b.transpose(x, permutation=[1, 0]))),
+    "partly valid, turned": of(2, part(10, 70, valid=(1, 60)))(
+        lambda x: b.restickify(b.transpose(x, permutation=[1, 0]))
+    ),
+    "not turned": of(2, t(10, 70, element="f32"))(b.restickify),
     # Padding that begins within a stick.
     "filled": of(2, part(4, 128, valid=(3, 100)))(
         lambda x: b.exp(b.fillpad(x, pad="zero", shape=(4, 128)))
