@@ -76,7 +76,7 @@ class _Assigner:
         self._blocks(self.function, 0, len(self.listing.kinds))
 
     def _blocks(self, op: ir.Operation, first: int, last: int) -> None:
-        """Layouts for what the blocks of an operation take, and the operations in them, from `first` to before `last`."""
+        """Layouts for what blocks of an operation take, and the operations in them, from `first` to before `last`."""
         outer, self.made = self.made, {}
         for region in op.regions:
             for block in region.blocks:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import spyre
+from spyre_mlir.listings import PLACE
 from spyre_mlir.memory import Copy, MemoryPlan, Place, plan_memory
 from spyre_mlir.memory_reader import ProgramReader
 from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.properties import LAYOUTS, PLACED, TILED
 from spyre_mlir.scalars import pass_scalars
-
-PLACE = "spyre.place"
 
 
 @dataclass(frozen=True)
@@ -49,16 +48,16 @@ class PlanMemory(
         reader = ProgramReader(function)
         with refused_at(function):
             plan = plan_memory(reader.program, pool_limit=self.pool_limit or None)
-        for update, number in reader.updates:
+        for at, number in reader.updates:
             if number not in plan.direct:
+                update = reader.listing.operation(at)
                 raise Refusal(
                     "SPY122",
                     f"'{update.name}': the source is computed where it is inserted, over what is still needed",
                     remedy="copy the source with spyre.identity before it is inserted",
                     place=update,
                 )
-        for value, number in reader.owners:
-            value.owner.attributes[PLACE] = _attribute(plan.places[number], reader)
+        _place(plan, reader)
         for copy in plan.copies:
             _insert(copy, plan, reader)
         if plan.pool_bytes:
@@ -66,6 +65,15 @@ class PlanMemory(
             function.attributes["spyre.pool_bytes"] = count
         self.pool_bytes.add(plan.pool_bytes)
         self.copies.add(len(plan.copies))
+
+
+def _place(plan: MemoryPlan, reader: ProgramReader) -> None:
+    """Writes the place of every value that owns memory to the operation that makes it."""
+    numbers: dict[Place, int] = {}
+    choice = [-1] * len(reader.listing.kinds)
+    for at, value in reader.owners:
+        choice[at] = numbers.setdefault(plan.places[value], len(numbers))
+    reader.listing.set_attributes(PLACE, [_attribute(place, reader) for place in numbers], choice)
 
 
 def _attribute(place: Place, reader: ProgramReader) -> ir.PlaceAttr:

@@ -159,7 +159,7 @@ private:
     };
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       Operation *owner = argument.getOwner()->getParentOp();
-      if (owner != root)
+      if (owner != root && !owner->hasTrait<OpTrait::IsIsolatedFromAbove>())
         return add(Loop, structureOf(owner), argument.getArgNumber());
       if (isa<ShapedType>(value.getType()))
         return add(Root, 0, 0);

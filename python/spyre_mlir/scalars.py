@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from spyre_mlir import encodings, ir
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import device_layout
-from spyre_mlir.operations import meaning, walk
+from spyre_mlir.operations import PREFIX, meaning, walk
+from spyre_mlir.optable import OPS
+from spyre_mlir.optable.model import Operand
 from spyre_mlir.tensors import TensorType
 
 CONSTANT = "spyre.constant"
@@ -24,15 +28,8 @@ def pass_scalars(function: ir.Operation) -> int:
     block = function.regions[0].blocks[0]
     added: dict[object, ir.Value] = {}
     attributes: list[ir.DictAttr] = []
-    for op in walk(function):
-        row = meaning(op)
-        if row is None:
-            continue
-        for number, (operand, value) in enumerate(zip(row.operands, op.operands, strict=False)):
-            if operand.kind not in ("either", "scalar"):
-                continue
-            if isinstance(value.type, ir.RankedTensorType):
-                continue
+    for op in walk(function, lambda op: bool(list(_scalars(op)))):
+        for number, operand, value in _scalars(op):
             constant = _constant(value)
             key = value if constant is None else constant
             if key not in added:
@@ -41,11 +38,21 @@ def pass_scalars(function: ir.Operation) -> int:
                 attributes.append(ir.DictAttr.get(_meaning(value, constant)))
             if operand.kind == "either":
                 op.operands[number] = added[key]
-            elif row.rule == "generate":
+            elif OPS[op.name[len(PREFIX) :]].rule == "generate":
                 _replicate(op, added[key])
     if added:
         _sign(function, [value.type for value in added.values()], attributes)
     return len(added)
+
+
+def _scalars(op: ir.Operation) -> Iterator[tuple[int, Operand, ir.Value]]:
+    """The scalar operands of an operation, with their number and what the table says of them."""
+    row = meaning(op)
+    for number, (operand, value) in enumerate(
+        zip(row.operands if row else (), op.operands, strict=False)
+    ):
+        if operand.kind in ("either", "scalar") and not isinstance(value.type, ir.RankedTensorType):
+            yield number, operand, value
 
 
 def _replicate(op: ir.Operation, scalar: ir.Value) -> None:
