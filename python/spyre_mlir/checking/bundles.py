@@ -1,62 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The last stage: the bundle, run on device memory by `spyre_mlir.machine`."""
+"""The last stage: the bundle of a program, run by `spyre_mlir.machine` on the program's own arguments."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spyre_mlir import encodings, ir
-from spyre_mlir.checking.inputs import Inputs
 from spyre_mlir.compiler import Bundle
-from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.extents import evaluate
-from spyre_mlir.interpreter.cells import Bound
+from spyre_mlir.interpreter.cells import Bound, Cells
+from spyre_mlir.interpreter.device import all_arguments
 from spyre_mlir.interpreter.execution import Output
+from spyre_mlir.interpreter.placement import Placement
 from spyre_mlir.machine import run_program
-from spyre_mlir.scalars import constants_of
-from spyre_mlir.tensors import TensorType
-
-Signature = tuple[tuple[TensorType, ...], tuple[TensorType, ...]]
+from spyre_mlir.machine.host import bound
 
 
-def signature_of(function: ir.Operation) -> Signature:
-    """Tensor types of the program's own arguments and of its results, with layouts: those of the
-    function after all passes but the last, without the arguments that stand for scalars."""
-    type = function.attributes["function_type"].value
-    added = constants_of(function)
-    tensors = [encodings.read(t) for t in type.inputs if isinstance(t, ir.RankedTensorType)]
-    given = tuple(tensor for number, tensor in enumerate(tensors) if number not in added)
-    return given, tuple(encodings.read(t) for t in type.results)
+def run_bundle(
+    bundle: Bundle,
+    placement: Placement,
+    arrays: Sequence[Any],
+    symbols: Mapping[str, int],
+    *,
+    steps: int | None = None,
+) -> tuple[Any, ...]:
+    """The results of a bundle, as the reference interpreter returns them.
 
-
-def run_bundle(bundle: Bundle, signature: Signature, inputs: Inputs) -> tuple[Any, ...]:
-    """The results of a bundle, as the interpreter of tensors returns them.
-
-    Raises Refusal SPY140 to SPY149 for what the device must not do."""
-    given, results = signature
-    arrays = [array for array in inputs.arrays if hasattr(array, "ndim") and array.shape != ()]
-    if len(arrays) != len(given):
-        arrays = [array for array in inputs.arrays if hasattr(array, "dtype")]
-    if len(arrays) != len(given):
-        raise Refusal("SPY146", f"the bundle takes {len(given)} tensors, {len(arrays)} are given")
+    `placement` is that of the program whose memory is planned, from which the bundle was written;
+    `arrays` and `symbols` as for `run_device`. Raises what `run_program` raises."""
+    values = all_arguments(placement, arrays, symbols)
     found = run_program(
         bundle,
-        signature,
-        arrays,
-        symbols=inputs.symbols or None,
+        (placement.arguments, placement.results),
+        [value.values for value in values if isinstance(value, Cells)],
+        constants={},
+        symbols=symbols,
         limit=bundle.span_limit,
+        steps=steps,
     )
     return tuple(
-        Output(values, poison, Bound(kind.shape, kind.element, _box(kind, inputs)))
-        for (values, poison), kind in zip(found, results, strict=True)
-    )
-
-
-def _box(kind: TensorType, inputs: Inputs) -> tuple[int, ...] | None:
-    """The valid box of a tensor as numbers, None where it is the whole tensor."""
-    if kind.valid_shape is None:
-        return None
-    return tuple(
-        extent if isinstance(extent, int) else evaluate(extent, inputs.symbols)
-        for extent in kind.valid_shape
+        Output(cells, poison, Bound(kind.shape, kind.element, bound(kind, symbols)))
+        for (cells, poison), kind in zip(found, placement.results, strict=True)
     )

@@ -8,10 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from spyre_mlir import ir
-from spyre_mlir.checking.bundles import run_bundle, signature_of
+from spyre_mlir.checking.bundles import run_bundle
 from spyre_mlir.checking.inputs import Inputs, described, draw, shrink
 from spyre_mlir.checking.report import Fault, Report, StageReport
 from spyre_mlir.checking.stages import (
@@ -26,11 +24,11 @@ from spyre_mlir.checking.stages import (
 from spyre_mlir.compiler import read_program
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
-from spyre_mlir.interpreter.cells import dtype_of
+from spyre_mlir.interpreter.device import run_device
 from spyre_mlir.interpreter.execution import choose, execute
-from spyre_mlir.interpreter.program import Function, TensorKind, read_module
+from spyre_mlir.interpreter.placement import read_placement
+from spyre_mlir.interpreter.program import Function, read_module
 from spyre_mlir.interpreter.validation import difference
-from spyre_mlir.scalars import constants_of
 
 BUNDLE = "spyre-lower-to-sdscbundle"
 """The pass whose result is the bundle."""
@@ -87,7 +85,7 @@ def compare(compiled: Compiled, options: Options, seeds: int) -> Report:
         function = choose(read_module(stages[position].module), None)
         try:
             inputs = draw(function, seed=0)
-            _tensor_runner(stages[position]).run(inputs)
+            _runner(stages[position]).run(inputs)
         except Refusal as error:
             refusal = refusal or error
             continue
@@ -126,45 +124,36 @@ def _first(stages: list[Stage], options: Options) -> list[int]:
     return [0, *(i for i, name in enumerate(names) if name == MATERIALIZED), *narrowed]
 
 
-def _tensor_runner(stage: Stage) -> Runner:
+def _runner(stage: Stage) -> Runner:
+    """A program after a pass: in planned memory once it has one, else on tensors."""
     functions = read_module(stage.module)
     function = choose(functions, None)
     known = {symbol.name for symbol in function.symbols}
-
-    added = _constants(stage.module, function)
+    level = "device" if stage.placed else "tensor"
 
     def run(inputs: Inputs) -> Results:
         symbols = {name: value for name, value in inputs.symbols.items() if name in known}
-        arrays = (*inputs.arrays, *added)
-        return execute(stage.module, arrays, symbols=symbols, function=function.name)
+        if stage.placed:
+            return run_device(stage.module, inputs.arrays, symbols=symbols)
+        return execute(stage.module, inputs.arrays, symbols=symbols, function=function.name)
 
-    return Runner(stage.name, "tensor", run, stage.changed)
-
-
-def _bundle_runner(compiled: Compiled, last: Stage) -> Runner:
-    """The bundle; `last` is the stage before it is written."""
-    function = next(op for op in _operations(last.module) if op.name == "func.func")
-    signature = signature_of(function)
-    return Runner(BUNDLE, "bundle", lambda inputs: run_bundle(compiled.bundle, signature, inputs))
+    return Runner(stage.name, level, run, stage.changed)
 
 
-def _constants(module: ir.Operation, function: Function) -> list[Any]:
-    """The arrays of the arguments that the compiler added for scalars, in order."""
-    (operation,) = [op for op in _operations(module) if is_function(op, function.name)]
-    tensors = [kind for kind in function.body.kinds if isinstance(kind, TensorKind)]
-    return [
-        np.array(value.value, dtype_of(tensors[number].element))
-        for number, value in sorted(constants_of(operation).items())
-    ]
+def _bundle_runner(compiled: Compiled, planned: Stage) -> Runner:
+    """The bundle; `planned` is the stage before it is written."""
+    placement = read_placement(planned.module)
+    known = {symbol.name for symbol in placement.function.symbols}
 
+    def run(inputs: Inputs) -> Results:
+        symbols = {name: value for name, value in inputs.symbols.items() if name in known}
+        return run_bundle(compiled.bundle, placement, inputs.arrays, symbols)
 
-def is_function(op: ir.Operation, name: str) -> bool:
-    """Whether an operation is the function of that name."""
-    return op.name == "func.func" and ir.StringAttr(op.attributes["sym_name"]).value == name
+    return Runner(BUNDLE, "bundle", run)
 
 
 def _compare(compiled: Compiled, stages: list[Stage], function: Function, seeds: int) -> Report:
-    reference, *others = [_tensor_runner(stage) for stage in stages]
+    reference, *others = [_runner(stage) for stage in stages]
     others = [runner for runner in others if runner.changed]
     others.append(_bundle_runner(compiled, stages[-1]))
     skipped: dict[str, str] = {}

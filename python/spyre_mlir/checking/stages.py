@@ -19,6 +19,9 @@ INFERRED = "spyre-infer-valid-shapes"
 MATERIALIZED = "spyre-materialize-extents"
 """The pass that makes arguments of symbols that only types use."""
 
+PLANNED = "spyre-plan-memory"
+"""The pass after which a program has places in memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -32,11 +35,13 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A module after the pass `name`; `changed` is False where the pass left it as it was."""
+    """A module after the pass `name`; `changed` is False where the pass left it as it was, `placed`
+    says whether its memory is planned."""
 
     name: str
     module: ir.Operation
     changed: bool = True
+    placed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +68,12 @@ def compile_in_stages(module: ir.Operation, options: Options) -> Compiled:
     )
     current = module.clone()
     found = [Stage(GIVEN, current.clone())]
-    before = str(current)
+    before, placed = str(current), False
     for name, text in passes_of(pipeline):
         passmanager.run(passmanager.parse(text), current)
         after = str(current)
-        found.append(Stage(name, current.clone(), after != before))
+        placed = placed or name == PLANNED
+        found.append(Stage(name, current.clone(), after != before, placed))
         before = after
     return Compiled(tuple(found), bundle_of(current, options.span_limit))
 

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from spyre_mlir import ir
-from spyre_mlir.checking.stages import MATERIALIZED, Compiled, Options, compile_in_stages
-from spyre_mlir.interpreter.cells import Bound, Cells
-from spyre_mlir.interpreter.device import all_arguments, run_device
-from spyre_mlir.interpreter.execution import Output, choose, execute
-from spyre_mlir.interpreter.placement import Placement, read_placement
+from spyre_mlir.checking.bundles import run_bundle
+from spyre_mlir.checking.stages import MATERIALIZED, Options, compile_in_stages
+from spyre_mlir.interpreter.device import run_device
+from spyre_mlir.interpreter.execution import choose, execute
+from spyre_mlir.interpreter.placement import read_placement
 from spyre_mlir.interpreter.program import Function, read_module
-from spyre_mlir.machine import run_program
-from spyre_mlir.machine.host import bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +52,7 @@ def program_at(stage: str, module: ir.Module, options: argparse.Namespace) -> Ru
     placement = read_placement(planned)
     return Runnable(
         function,
-        lambda arrays, symbols: _bundle(compiled, placement, arrays, symbols, options.steps),
-    )
-
-
-def _bundle(
-    compiled: Compiled,
-    placement: Placement,
-    arrays: Sequence[Any],
-    symbols: Mapping[str, int],
-    steps: int,
-) -> tuple[Any, ...]:
-    values = all_arguments(placement, arrays, symbols)
-    found = run_program(
-        compiled.bundle,
-        (placement.arguments, placement.results),
-        [value.values for value in values if isinstance(value, Cells)],
-        constants={},
-        symbols=symbols,
-        limit=compiled.bundle.span_limit,
-        steps=steps,
-    )
-    return tuple(
-        Output(cells, poison, Bound(kind.shape, kind.element, bound(kind, symbols)))
-        for (cells, poison), kind in zip(found, placement.results, strict=True)
+        lambda arrays, symbols: run_bundle(
+            compiled.bundle, placement, arrays, symbols, steps=options.steps
+        ),
     )

@@ -35,7 +35,7 @@ class Planned:
 
 class PlacementReader(FunctionReader):
     """Reads a function and keeps, by slot, what memory has to know of a value: its `types`, the
-    `places` that the memory plan gave, and the insertion that is the only use of a value
+    `places` that the memory plan gave, and the insertion that writes a value, if one does
     (`inserts`)."""
 
     def __init__(self) -> None:
@@ -58,10 +58,15 @@ class PlacementReader(FunctionReader):
             # The place is that of the result that is used, or of the first one.
             if place is not None and (read[number] or (number == 0 and not any(read))):
                 self.places[slot] = place
-            uses = list(result.uses)
-            if len(uses) == 1 and uses[0].owner.operation.name == "spyre.insert_slice":
-                self.inserts[slot] = uses[0].owner.operation
+            written = [use.owner.operation for use in result.uses if _is_written(use)]
+            if len(written) == 1:
+                self.inserts[slot] = written[0]
         return step
+
+
+def _is_written(use: ir.OpOperand) -> bool:
+    """Whether a value is used as what an insertion writes."""
+    return bool(use.owner.operation.name == "spyre.insert_slice") and use.operand_number == 0
 
 
 def _planned(operation: ir.Operation) -> Planned | None:
@@ -79,7 +84,7 @@ class Placement:
 
     By slot: `types` of tensors, `places` of results, `origins` (the step that defines it), `carried`
     (for the result of a loop, the slot of the value that it begins with), `inserts` (the insertion
-    that is its only use). `arguments` and `results` are the tensors among those of the function;
+    that writes it). `arguments` and `results` are the tensors among those of the function;
     by number among tensor arguments: `constants` that the compiler added, `scalars` (the number of
     the function's argument that one stands for). `pool_bytes` is the size of the pool."""
 
