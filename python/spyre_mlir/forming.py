@@ -528,11 +528,12 @@ def _gap(
     ):
         raise Refusal("SPY093", f"a device dim is read at {coordinate}, off its stick")
     gap = size * coordinate.divisor - frame.extents[coordinate.symbol]
-    if gap < 0:
+    behind = coordinate.constant * coordinate.divisor
+    if gap < behind:
         raise Refusal(
             "SPY093",
-            f"an operand of {operation.function} has {size * coordinate.divisor} elements along a "
-            f"dim of which {frame.extents[coordinate.symbol]} are read, in whole sticks",
+            f"an operand of {operation.function} has {size * coordinate.divisor - behind} elements "
+            f"along a dim of which {frame.extents[coordinate.symbol]} are read, in whole sticks",
             remedy="copy the operand into a buffer that has whole sticks along that dim",
         )
     return gap
