@@ -16,7 +16,7 @@ from spyre_mlir.plan_attributes import read_plan
 from spyre_mlir.planning import PLAN, plan_function
 from spyre_mlir.tiling import DEFAULT, Options, TilePlan
 from spyre_mlir.tiling.explain import Report, as_json, as_text, explain
-from spyre_mlir.tiling.hints import resolve
+from spyre_mlir.tiling.hints import check_levels, resolve
 
 BEFORE_PLANNING = (
     "builtin.module(spyre-check-program,func.func(spyre-decompose-operations,spyre-assign-layouts))"
@@ -99,6 +99,7 @@ def _operation(op: ir.Operation, options: Options) -> Report | None:
         hint = None
         if PLAN in op.attributes:
             hint = resolve(read_plan(op.attributes[PLAN]), dims_of(op, kernel))
+            check_levels(hint, replace(kernel, label=f"'{op.name}'"))
     except Refusal as refusal:
         return Report(name, location, (), refusal=refusal)
     return explain(replace(kernel, label=name), options, location=location, hint=hint)

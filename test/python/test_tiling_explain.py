@@ -72,6 +72,14 @@ def test_refusal() -> None:
     assert "8388608 bytes, 8380416 over the limit" in as_text([report], 8192)
 
 
+def test_reduced_range_in_tiles() -> None:
+    report = explain(kernels_of("sum dim=0", [(65536, 64)], "f16")[0], Options(span_limit=1 << 20))
+    (op,) = as_json([report], 1 << 20)["ops"]
+    assert op["plan"]["accumulation"] == {"element": "f32", "casts": True, "operations": 48}
+    text = as_text([report], 1 << 20)
+    assert "accumulated in f32, tiles of operands cast to it; 48 operations run" in text
+
+
 def test_text() -> None:
     text = as_text([explain(SUM, OPTIONS, location="a.mlir:3:5")], 8192)
     assert "sum at a.mlir:3:5" in text

@@ -8,6 +8,7 @@ is cast before, or, for a product of matrices, its result is made in f32."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal
@@ -36,24 +37,39 @@ class Accumulation:
     """How a reduction in several tiles runs.
 
     `element` is the accumulator's; `wide` says that it is wider than the result's. `widened`:
-    operands are cast to it, tile by tile. `cells` counts the reduced cells in all."""
+    operands are cast to it, tile by tile; `sparse`: a stick of the result holds one value. `cells`
+    counts the reduced cells in all."""
 
     combine: Combine
     element: str
     wide: bool
     widened: bool
+    sparse: bool
     cells: int
 
-    def kernels(self, levels: tuple[Level, ...]) -> int:
-        """Operations that run on the device under these levels."""
+    def kernels(self, levels: Sequence[Level]) -> int:
+        """Operations that run on the device under these levels, but for a copy of each tile of the
+        result whose sticks of f32 end before its 16-bit ones."""
         reduced = prod(level.tiles for level in levels if level.kind == "reduction")
         outer = prod(level.tiles for level in levels if level.kind == "parallel")
         if reduced == 1:
             return outer
         positions = self.combine.positions is not None
         per_tile = 1 + self.widened + self.combine.weighted + positions
-        per_step = 5 if positions else 1
-        return outer * (reduced * per_tile + (reduced - 1) * per_step + 1)
+        per_step = 5 if positions else 0 if self.combine.into else 1
+        return outer * (reduced * per_tile + (reduced - 1) * per_step + self._last(outer))
+
+    def _last(self, outer: int) -> int:
+        """Operations on a tile of the result after its last part: a division, the cast, or a copy
+        into the result where there are several tiles of it."""
+        if not self.wide:
+            return 1 if self.combine.divided or outer > 1 else 0
+        return self.combine.divided + (3 if self.sparse else 1)
+
+
+def divides(levels: Sequence[Level]) -> bool:
+    """Whether a reduced range lies in several tiles."""
+    return any(level.kind == "reduction" and level.tiles > 1 for level in levels)
 
 
 def accumulation_of(kernel: Kernel) -> Accumulation:
@@ -67,7 +83,8 @@ def accumulation_of(kernel: Kernel) -> Accumulation:
             remedy="divide a parallel dim",
         )
     combine = row.combine
-    made = kernel.writes[0].element
+    result = kernel.writes[0]
+    made = result.element
     wide = made in HALVES and combine.positions is None and not OPS[combine.function].exact
     widened = wide and not _makes_wide(row)
     if widened and any(access.layout.sparse for access in kernel.reads):
@@ -84,7 +101,8 @@ def accumulation_of(kernel: Kernel) -> Accumulation:
             remedy="divide a parallel dim, or write the sum and the division out",
         )
     cells = prod(dim.extent for dim in reduced)
-    return Accumulation(combine, WIDE if wide else made, wide, widened, cells)
+    element = WIDE if wide else made
+    return Accumulation(combine, element, wide, widened, result.layout.sparse, cells)
 
 
 def _makes_wide(row: Op) -> bool:

@@ -15,6 +15,7 @@ from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.layouts import Layout
 from spyre_mlir.spans import Span, spans
+from spyre_mlir.tiling.accumulation import Accumulation, accumulation_of, divides
 from spyre_mlir.tiling.planner import DEFAULT, Options, plan_tiles, runner_up, skipped
 from spyre_mlir.tiling.plans import Level, TilePlan
 
@@ -31,7 +32,8 @@ class OperandReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One operation. `skipped` says why it is left alone; `refusal` why it cannot be planned."""
+    """One operation. `skipped` says why it is left alone; `refusal` why it cannot be planned;
+    `accumulation` how its reduced range runs in tiles, where it may."""
 
     name: str
     location: str
@@ -40,6 +42,7 @@ class Report:
     runner_up: TilePlan | None = None
     refusal: Refusal | None = None
     skipped: str | None = None
+    accumulation: Accumulation | None = None
 
 
 def explain(
@@ -54,7 +57,7 @@ def explain(
     name = kernel.label or kernel.name
     operands = tuple(_operand(access, kernel) for access in kernel.accesses)
     if hint is not None:
-        return Report(name, location, operands, hint)
+        return Report(name, location, operands, hint, accumulation=_accumulation(kernel))
     why = skipped(kernel)
     if why is not None:
         return Report(name, location, operands, skipped=why)
@@ -63,7 +66,14 @@ def explain(
     except Refusal as refusal:
         return Report(name, location, operands, refusal=refusal)
     second = runner_up(kernel, plan, options, compact=compact) if plan is not None else None
-    return Report(name, location, operands, plan, second)
+    return Report(name, location, operands, plan, second, accumulation=_accumulation(kernel))
+
+
+def _accumulation(kernel: Kernel) -> Accumulation | None:
+    try:
+        return accumulation_of(kernel)
+    except Refusal:
+        return None
 
 
 def _operand(access: Access, kernel: Kernel) -> OperandReport:
@@ -84,7 +94,8 @@ def as_json(reports: Sequence[Report], limit: int) -> dict[str, Any]:
     [{"device_dim", "extent", "stride_bytes", "span_bytes", "symbols"}]}], "plan", "refusal"}]}`.
 
     `plan` is null or `{"levels": [{"dim", "kind", "tile", "count", "remainder"}], "reason"}`, sizes
-    in elements; `refusal` is null or `{"code", "message"}`; bytes are device bytes."""
+    in elements, and `{"accumulation": {"element", "casts", "operations"}}` where a reduced range is
+    in several tiles; `refusal` is null or `{"code", "message"}`; bytes are device bytes."""
     return {"limit": limit, "ops": [_op(report) for report in reports]}
 
 
@@ -101,7 +112,7 @@ def _op(report: Report) -> dict[str, Any]:
             }
             for operand in report.operands
         ],
-        "plan": None if report.plan is None else _plan(report.plan),
+        "plan": None if report.plan is None else _plan(report.plan, report.accumulation),
         "refusal": refusal and {"code": refusal.code, "message": refusal.message},
     }
 
@@ -116,8 +127,18 @@ def _span(span: Span) -> dict[str, Any]:
     }
 
 
-def _plan(plan: TilePlan) -> dict[str, Any]:
-    return {"levels": [_level(level) for level in plan.levels], "reason": plan.reason}
+def _plan(plan: TilePlan, accumulation: Accumulation | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "levels": [_level(level) for level in plan.levels],
+        "reason": plan.reason,
+    }
+    if accumulation is not None and divides(plan.levels):
+        found["accumulation"] = {
+            "element": accumulation.element,
+            "casts": accumulation.widened,
+            "operations": accumulation.kernels(plan.levels),
+        }
+    return found
 
 
 def _level(level: Level) -> dict[str, Any]:
@@ -163,6 +184,12 @@ def _verdict(report: Report) -> Iterator[str]:
         yield f"  {'hint' if report.plan.origin == 'hint' else 'plan'}: {_costed(report.plan)}"
         if report.plan.reason:
             yield f"    for the {report.plan.reason}"
+        if report.accumulation is not None and divides(report.plan.levels):
+            casts = ", tiles of operands cast to it" if report.accumulation.widened else ""
+            yield (
+                f"    accumulated in {report.accumulation.element}{casts}; "
+                f"{report.accumulation.kernels(report.plan.levels)} operations run"
+            )
         if report.runner_up is not None:
             yield f"  runner-up: {_costed(report.runner_up)}"
 

@@ -5,6 +5,7 @@ operation keeps, and they compile."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,16 @@ from numpy.typing import NDArray
 
 from spyre_mlir import interpreter, ir, passmanager
 from spyre_mlir.checking import check as check_bundle
+from spyre_mlir.compiler import Bundle, compile
 from spyre_mlir.interpreter.validation import validate
+from spyre_mlir.operations import dims_of, kernel_of, walk
 from spyre_mlir.optable import OPS
+from spyre_mlir.plan_attributes import read_plan
+from spyre_mlir.sdsc.model import Loop, Sdsc
+from spyre_mlir.tiling.accumulation import accumulation_of
+from spyre_mlir.tiling.hints import resolve
 
+LAID_OUT = "builtin.module(func.func(spyre-assign-layouts))"
 TILE = "builtin.module(func.func(spyre-assign-layouts,spyre-tile))"
 HALF = {"f16": 11, "bf16": 8}
 """Bits of the significand."""
@@ -266,3 +274,68 @@ def test_the_valid_box_compiles(op: str) -> None:
     check_compiled(
         PARTLY.replace("OP", op).replace("HINT", hint("parallel(0) 5", "reduction(0) 3 x 64 + 8"))
     )
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "exx2"])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_the_plan_says_how_many_operations_run(op: str, element: str) -> None:
+    for shape, dims, levels in LAST_DIM if op == "exx2" else SHAPES:
+        text = reduction(op, shape, dims, element, *levels)
+        with ir.Context():
+            module = ir.Module.parse(text)
+            passmanager.run(passmanager.parse(LAID_OUT), module.operation)
+            (operation,) = walk(module.body.operations[0].operation)
+            kernel = kernel_of(operation)
+            assert kernel is not None
+            plan = read_plan(operation.attributes["spyre.tile"])
+            plan = resolve(plan, dims_of(operation, kernel))
+        counted, tiles = accumulation_of(kernel).kernels(plan.levels), plan.levels[:-1]
+        copies = prod(level.tiles for level in tiles if level.kind == "parallel")
+        assert 0 <= operations_run(compile(text)) - counted <= copies, text
+
+
+def operations_run(bundle: Bundle) -> int:
+    """Operations that a bundle runs, those in loops once per trip."""
+
+    def count(nodes: Sequence[Sdsc | Loop]) -> int:
+        return sum(n.trips * count(n.body) if isinstance(n, Loop) else 1 for n in nodes)
+
+    return count(bundle.model.body)
+
+
+GROUP = """
+func.func @f(%x: tensor<8x6x256xf16>) -> (tensor<8x6x1xf16>, tensor<8x6x1xf16>) {
+  %0 = spyre.exp %x {spyre.tile = #spyre.tile_plan<origin = auto, group = 0,
+      levels = [parallel(0) 2 x 4, parallel(2) 2 x 128]>} : (tensor<8x6x256xf16>) -> tensor<8x6x256xf16>
+  %1 = spyre.OP %0 {dims = [2], keep_dims = true, spyre.tile = #spyre.tile_plan<origin = auto, group = 0,
+      levels = [parallel(0) 2 x 4, parallel(1) 1 x 4 + 2, reduction(0) 4 x 64]>}
+    : (tensor<8x6x256xf16>) -> tensor<8x6x1xf16>
+  %2 = spyre.neg %1 {spyre.tile = #spyre.tile_plan<origin = auto, group = 0,
+      levels = [parallel(0) 2 x 4]>} : (tensor<8x6x1xf16>) -> tensor<8x6x1xf16>
+  return %1, %2 : tensor<8x6x1xf16>, tensor<8x6x1xf16>
+}
+"""
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max"])
+def test_members_of_a_group_run_their_reduced_range_inside_it(op: str) -> None:
+    text = GROUP.replace("OP", op)
+    check(text)
+    check_compiled(text)
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max", "exx2"])
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_the_planner_divides_ranges(op: str, element: str) -> None:
+    """Plans under small limits: the loops run, and the bundle computes what was meant."""
+    for shape, dims in (
+        ((7, 521), (1,)),
+        ((131, 64), (0,)),
+        ((5, 13, 200), (0, 2)),
+        ((1031,), (0,)),
+    ):
+        if op == "exx2" and dims != (len(shape) - 1,):
+            continue
+        text = reduction(op, shape, dims, element).replace(", " + hint(), "")
+        report = check_bundle(text, seeds=1, span_limit=128 * 32)
+        assert [(s.name, s.detail) for s in report.stages if s.status != "same"] == []
