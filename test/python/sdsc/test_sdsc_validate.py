@@ -192,6 +192,18 @@ def test_spans_are_those_of_one_core() -> None:
     assert "1 bytes over the limit of 65535" in found[0].message
 
 
+def test_a_span_ends_where_the_last_step_does() -> None:
+    """A core has 8 of 128 rows: 3 steps of 128 rows along the columns, and 8 rows of the last."""
+    tile = unary(Hbm(0, 0, (4096,)), Hbm(1, 0, (4096,)), rows=32, gap=96)
+    turned = tuple(replace(o, axes=o.axes[::-1]) for o in tile.operands)
+    bundle = Bundle((Loop(4, (replace(tile, operands=turned),)),))
+    span = 3 * 128 * 128 + 8 * 128
+    assert codes(bundle, limit=span) == set()
+    found = check(bundle, limit=span - 1)
+    assert [finding.code for finding in found] == ["SPY161"] * 2
+    assert f"{span} bytes along out" in found[0].message
+
+
 def test_loops_cores_and_scratchpad_have_their_limits() -> None:
     tile = unary(Hbm(0), Hbm(1))
     assert codes(Bundle((Loop(LOOP_TRIPS_MAX, (tile,)),))) == set()

@@ -93,15 +93,20 @@ def _loops(body: tuple[Sdsc | Loop, ...]) -> Iterator[Finding]:
 def _spans(sdsc: Sdsc, operand: Operand, file: str, place: str, limit: int) -> Iterator[Finding]:
     if isinstance(operand.place, Lx):
         return
-    strides = operand.strides(sdsc.extents)
-    for dim, count in box(sdsc, operand).items():
-        span = count * strides[dim]
+    counts = box(sdsc, operand)
+    stride = step = STICK_BYTES
+    for axis, size in zip(operand.axes, operand.sizes(sdsc.extents), strict=True):
+        # The last step ends where the next axis inside does: a window or a digit leaves a gap.
+        count = counts[axis.dim]
+        span = (count - 1) * stride + step
         if count > 1 and span > limit:
             message = (
-                f"one core spans {span} bytes along {dim} ({count} x {strides[dim]} bytes), "
+                f"one core spans {span} bytes along {axis.dim} ({count} x {stride} bytes), "
                 f"{span - limit} bytes over the limit of {limit}"
             )
             yield Finding("SPY161", file, place, message)
+        step = count * stride
+        stride *= size
 
 
 def _scratchpad(sdsc: Sdsc, operand: Operand, lx: Lx, file: str, place: str) -> Iterator[Finding]:
