@@ -298,8 +298,10 @@ class _Problem:
             return None  # every axis needs at least its first count
         if not self.shared or self._fit(first):
             return self._choice(first)
-        if any_choice and all(axis.nested for axis in self.axes):
-            return self._finest(lists)
+        if all(axis.nested for axis in self.axes):
+            some = self._finest(lists)
+            if any_choice or some is None:
+                return some
         product = None if any_choice else self._product(lists)
         if product is not None:
             try:

@@ -192,6 +192,8 @@ class Multiples:
         """The fewest tiles, one divisor after the other; each bisected for its largest multiple."""
         best: Size | None = None
         most = min(most, self.cap)
+        if most < 1:
+            return None
         for step in self.steps:
             needed = -(-self.units // most)
             low, high = -(-needed // step), self.largest // step
