@@ -10,13 +10,14 @@ from functools import partial
 from spyre_mlir import encodings, ir, partial_sticks
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
-from spyre_mlir.layouts import Layout, device_layout
+from spyre_mlir.layouts import Layout, default_layout
 from spyre_mlir.listings import BOUNDS, WRITE, Listing
 from spyre_mlir.operations import layout_of, meaning
+from spyre_mlir.optable import Op
 from spyre_mlir.padding import padded, rounded_up, trimmed
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
-from spyre_mlir.retyping import Retyping
+from spyre_mlir.retyping import Key, Retyping
 from spyre_mlir.sticks import Sticks, stick_of, sticks, view_layout, with_stick
 
 
@@ -64,6 +65,9 @@ class _Assigner:
         """Operations that were looked at, those made on the way included."""
         self.last = -1
         """Number of the last one that was there before."""
+        self.current: ir.Operation | None = None
+        self.asked: dict[Key, Sticks] = {}
+        """What operations asked of sticks, by kind and states of the operands."""
         self.erased: ir.Operation | None = None
         self.previous: ir.Operation | None = None
         self.made: Made = {}
@@ -95,6 +99,7 @@ class _Assigner:
             self._region(op, number)
             return False
         operands, visited = list(op.operands), self.visited
+        self.current = op
         self._operation(op, self.made)
         if self.erased is op:
             return None
@@ -121,11 +126,21 @@ class _Assigner:
             new = self._in_place_of(op, made)
             if new is not None:
                 return new
-            wanted = sticks(op, row)
+            wanted = self._sticks(op, row)
             for number, dim in wanted.operands:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
             self._results(op, wanted)
             return None
+
+    def _sticks(self, op: ir.Operation, row: Op) -> Sticks:
+        """`sticks`, found out once for all operations of one kind and states that were there before. What is filled in
+        place has another type by now."""
+        if op is not self.current or op.name == WRITE:
+            return sticks(op, row)
+        key = self.retyping.key
+        if key not in self.asked:
+            self.asked[key] = sticks(op, row)
+        return self.asked[key]
 
     def _in_place_of(self, op: ir.Operation, made: Made) -> ir.Value | None:
         """Replaces an operation that begins or ends within a stick where the device cannot; by what."""
@@ -170,7 +185,7 @@ class _Assigner:
         in whole sticks, in buffers that have them."""
         tensor = encodings.read(value.type)
         lanes = layout_of(tensor).elements_per_stick
-        lies = stick_of(value)
+        lies = stick_of(value) if any(extent % lanes for extent in tensor.shape) else None
         turned = (dim, lies)
         whole = tuple(
             rounded_up(extent, lanes) if d in turned else extent
@@ -226,7 +241,7 @@ class _Assigner:
             return
         tensor = encodings.read(value.type)
         if tensor.layout is None:
-            layout = layout or device_layout(tensor.shape, tensor.element)
+            layout = layout or default_layout(tensor.shape, tensor.element)
             value.set_type(encodings.write(replace(tensor, layout=layout)))
             self.assigned += 1
 

@@ -35,12 +35,20 @@ class DecomposeOperations(
     decomposed = statistic("operations decomposed")
 
     def run(self, op: ir.Operation) -> None:
-        for inner in walk(op):
+        for inner in walk(op, _is_composed):
             with refused_at(inner):
                 self.decomposed.add(_decompose(inner))
 
 
 Rewrite = Callable[[ir.Operation], "ir.Value[ir.Type]"]
+
+
+def _is_composed(op: ir.Operation) -> bool:
+    """Whether an operation may have to be replaced."""
+    row = meaning(op)
+    if row is None or row.name in REWRITES or len(op.results) > 1:
+        return row is not None
+    return row.name == "batch_matmul" and _ends_within_stick(op)
 
 
 def _decompose(op: ir.Operation) -> bool:
@@ -182,14 +190,21 @@ def _extreme(pad: str, element: str) -> float:
     return float("inf") if pad == "max" else -float("inf")
 
 
+def _ends_within_stick(op: ir.Operation) -> bool:
+    """Whether the reduced dim of a product ends within a stick of its second factor, and can be filled up."""
+    rhs = encodings.read(op.operands[1].type)
+    whole = rhs.shape[-2] % _lanes(rhs) == 0
+    return not whole and rhs.valid_shape is None and rhs.layout is None
+
+
 def _whole_sticks(op: ir.Operation) -> bool:
     """Lets a product read its second factor from a buffer with whole sticks along the reduced dim."""
+    if not _ends_within_stick(op):
+        return False
     rhs = encodings.read(op.operands[1].type)
     lanes = _lanes(rhs)
     *batch, k, n = rhs.shape
     whole = rounded_up(k, lanes)
-    if k == whole or rhs.valid_shape is not None or rhs.layout is not None:
-        return False
     buffer = empty(TensorType((*batch, whole, n), rhs.element))
     zeros = _full(TensorType((*batch, lanes, n), rhs.element), 0.0)
     rank = len(rhs.shape)

@@ -67,9 +67,7 @@ def _groups(function: ir.Operation) -> list[list[ir.Operation]]:
     """The planned operations, those of one group together, in order."""
     groups: list[list[ir.Operation]] = []
     numbers: list[int] = []
-    for op in walk(function):
-        if PLAN not in op.attributes:
-            continue
+    for op in walk(function, lambda op: PLAN in op.attributes):
         number = op.attributes[PLAN].group
         if numbers and numbers[-1] == number:
             groups[-1].append(op)

@@ -32,18 +32,22 @@ def write_layout(layout: Layout) -> ir.LayoutAttr:
 
 
 _known: dict[ir.Type, TensorType] | None = None
-"""What was read, while a pass runs: programs repeat their types. Not longer, for a type keeps its context alive."""
+_written: dict[tuple[ir.Context, TensorType], ir.RankedTensorType] = {}
+"""What was read and written while a pass runs: programs repeat their types. Not longer, for a type keeps its context
+alive."""
 
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """Types read inside are read once."""
+    """Types read and written inside are read and written once."""
     global _known
     before, _known = _known, {} if _known is None else _known
     try:
         yield
     finally:
         _known = before
+        if before is None:
+            _written.clear()
 
 
 def read(type: ir.Type) -> TensorType:
@@ -76,21 +80,6 @@ def _read_type(type: ir.Type) -> TensorType:
     )
 
 
-class Reader:
-    """Reads types as `read` does, each distinct one once: a program has far more values than types.
-
-    For one run of a pass: it keeps the types it has seen, and with them their context."""
-
-    def __init__(self) -> None:
-        self._known: dict[ir.Type, TensorType] = {}
-
-    def __call__(self, type: ir.Type) -> TensorType:
-        known = self._known.get(type)
-        if known is None:
-            known = self._known[type] = read(type)
-        return known
-
-
 def _extent(value: int | str) -> extents.Extent:
     return value if isinstance(value, int) else extents.parse(value)
 
@@ -100,6 +89,16 @@ def write(tensor: TensorType) -> ir.RankedTensorType:
 
     The result is canonical: a valid region that is the whole shape is left out, and so is an encoding that
     says nothing."""
+    if _known is None:
+        return _write_type(tensor)
+    key = ir.Context.current, tensor
+    found = _written.get(key)
+    if found is None:
+        found = _written[key] = _write_type(tensor)
+    return found
+
+
+def _write_type(tensor: TensorType) -> ir.RankedTensorType:
     valid = None if tensor.valid_shape in (None, tensor.shape) else tensor.valid_shape
     encoding = None
     if tensor.layout is not None or valid is not None or tensor.pad is not None:

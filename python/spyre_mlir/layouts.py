@@ -118,6 +118,12 @@ def device_layout(
     return layout
 
 
+@lru_cache(maxsize=1 << 12)
+def default_layout(shape: tuple[int, ...], element: str) -> Layout:
+    """`device_layout` of a contiguous tensor, the stick on its last dim. Programs repeat their shapes."""
+    return device_layout(shape, element)
+
+
 def _check(
     shape: Sequence[int], element: str, strides: Sequence[int], order: Sequence[int]
 ) -> None:

@@ -17,7 +17,7 @@ from spyre_mlir.layouts import (
     address_of,
     contiguous_strides,
     coordinates_at,
-    device_layout,
+    default_layout,
 )
 from spyre_mlir.listings import Listing
 from spyre_mlir.optable import OPS, Domain, Linear, Op
@@ -255,7 +255,7 @@ def address_at(layout: Layout, offset: int) -> int:
 
 def layout_of(tensor: TensorType) -> Layout:
     """The layout of a tensor type; the default one where none is written."""
-    return tensor.layout or device_layout(tensor.shape, tensor.element)
+    return tensor.layout or default_layout(tensor.shape, tensor.element)
 
 
 def domain_of(op: ir.Operation) -> Domain:

@@ -17,6 +17,9 @@ Visit = Callable[[int], bool | None]
 operation of the kind with operands of the same states; False: it did something else; None: the operation is gone."""
 
 
+Key = tuple[int | None, ...]
+
+
 class Retyping:
     """One pass over the operations of a listing.
 
@@ -28,7 +31,7 @@ class Retyping:
         self._visit = visit
         self._seen = listing.per_kind(lambda op: op.name in THROUGH)
         self._states: list[int | None] = [None] * listing.value_count
-        self._known: dict[tuple[int | None, ...], list[tuple[int, int]]] = {}
+        self._known: dict[Key, list[tuple[int, int]]] = {}
         """(number of the type if it is another one or -1, state) of each result."""
         self._numbers: dict[Hashable, int] = {}
         self._types: list[ir.Type] = []
@@ -37,6 +40,8 @@ class Retyping:
             lambda op: [self._type_number(result.type) for result in op.results]
         )
         self._pending: tuple[list[int], list[int]] = [], []
+        self.key: Key = ()
+        """Kind and states of the operands of the operation that is visited."""
         self.changed = 0
         """Results that got another type by number."""
 
@@ -76,9 +81,10 @@ class Retyping:
         """Lets no operation be done as one before it: something changed that states do not show."""
         self._known.clear()
 
-    def _one(self, at: int, key: tuple[int | None, ...]) -> list[tuple[int, int]]:
+    def _one(self, at: int, key: Key) -> list[tuple[int, int]]:
         """Visits an operation itself. Its results have their types then, which leaves their states."""
         self.flush()
+        self.key = key
         kind, first = self.listing.kinds[at], self.listing.results[at]
         before = self._before[kind]
         repeats = self._visit(at)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.layouts import (
     Layout,
     contiguous_strides,
+    default_layout,
     device_layout,
     digits,
     host_dims,
@@ -42,6 +44,7 @@ class Sticks:
     model: Layout | None = None
 
 
+@lru_cache(maxsize=1 << 12)
 def with_stick(shape: tuple[int, ...], element: str, dim: int | None) -> Layout:
     """The layout with `dim` on the stick (None: one value a stick), the other dims in order."""
     if not shape:
@@ -92,7 +95,7 @@ def view_layout(view: ir.Operation) -> tuple[Layout | None, bool]:
     if row.rule in ("window", "narrow"):
         return source.layout, source.window or row.rule == "window"
     if row.rule != "transpose" or source.layout is None:
-        return device_layout(result.shape, result.element), False
+        return default_layout(result.shape, result.element), False
     if source.window:
         return source.layout, True
     order = attributes(view, row)["permutation"]
@@ -216,7 +219,7 @@ def _copies_layout(row: Op) -> bool:
 def _model(op: ir.Operation, row: Op) -> ir.Value | None:
     """The operand that a result lies as: the first one of its shape and width, a dense one before a sparse one."""
     result = encodings.read(op.results[0].type)
-    lanes = device_layout((), result.element).elements_per_stick
+    lanes = default_layout((), result.element).elements_per_stick
     own: list[ir.Value] = []
     for operand, value in zip(row.operands, op.operands, strict=False):
         if operand.role not in CHOOSES or not isinstance(value.type, ir.RankedTensorType):
