@@ -29,8 +29,8 @@ class DecomposeOperations(
 
     Sums and differences of three operands become two operations, a product that accumulates a product and a sum, a
     concatenation one copy per operand into one buffer, a scan one operation for each result, filled padding a copy over
-    the filled buffer. Where the reduced dim of a product ends within a stick, the second factor is copied into a buffer
-    that has zeros behind it."""
+    the filled buffer, a leaky_relu with another slope than the device's a choice. Where the valid cells of the reduced
+    dim of a product end within a stick, the second factor is copied into a buffer that has zeros behind them."""
 
     decomposed = statistic("operations decomposed")
 
@@ -61,7 +61,7 @@ def _decompose(op: ir.Operation) -> bool:
             return _one_result_each(op)
         if row.name == "batch_matmul":
             return _whole_sticks(op)
-        if row.name not in REWRITES:
+        if row.name not in REWRITES or (row.name == "leaky_relu" and not _has_own_slope(op)):
             return False
         new = REWRITES[row.name](op)
     result = op.results[0]
@@ -103,6 +103,28 @@ def _lanes(tensor: TensorType) -> int:
 
 def _select(op: ir.Operation) -> ir.Value[ir.Type]:
     return build("select", *op.operands)
+
+
+DEVICE_SLOPE = 0.01
+"""The slope of the device's leaky_relu, which takes no constant: the default of the operation."""
+
+
+def _has_own_slope(op: ir.Operation) -> bool:
+    row = meaning(op)
+    assert row is not None
+    return bool(attributes(op, row)["slope"] != DEVICE_SLOPE)
+
+
+def _leaky_relu(op: ir.Operation) -> ir.Value[ir.Type]:
+    """x where it is above zero, else x times the slope."""
+    from mlir.dialects import arith
+
+    row = meaning(op)
+    assert row is not None
+    (x,) = op.operands
+    element = x.type.element_type
+    zero, slope = (arith.ConstantOp(element, v).result for v in (0.0, attributes(op, row)["slope"]))
+    return build("select", build("cmp", x, zero, predicate="gt"), x, build("mul", x, slope))
 
 
 def _concat(op: ir.Operation) -> ir.Value[ir.Type]:
@@ -161,6 +183,7 @@ REWRITES: dict[str, Rewrite] = {
     "subsc": _two_steps,
     "matmul_acc": _product_and_sum,
     "selects": _select,
+    "leaky_relu": _leaky_relu,
     "concat": _concat,
     "fillpad": _fillpad,
 }
@@ -191,26 +214,32 @@ def _extreme(pad: str, element: str) -> float:
 
 
 def _ends_within_stick(op: ir.Operation) -> bool:
-    """Whether the reduced dim of a product ends within a stick of its second factor, and can be filled up."""
-    rhs = encodings.read(op.operands[1].type)
-    whole = rhs.shape[-2] % _lanes(rhs) == 0
-    return not whole and rhs.valid_shape is None and rhs.layout is None
+    """Whether the reduced cells of a product that take part end within a stick of its second factor."""
+    lhs, rhs = (encodings.read(operand.type) for operand in op.operands)
+    taken = lhs.valid[-1]
+    return isinstance(taken, int) and taken % _lanes(rhs) != 0
 
 
 def _whole_sticks(op: ir.Operation) -> bool:
-    """Lets a product read its second factor from a buffer with whole sticks along the reduced dim."""
+    """Lets a product read its second factor from a buffer with zeros behind the cells that take part, up to a whole
+    stick: what lies there in the first factor is padding."""
     if not _ends_within_stick(op):
         return False
-    rhs = encodings.read(op.operands[1].type)
-    lanes = _lanes(rhs)
+    lhs, rhs = (encodings.read(operand.type) for operand in op.operands)
+    lanes, taken = _lanes(rhs), lhs.valid[-1]
+    assert isinstance(taken, int)
     *batch, k, n = rhs.shape
-    whole = rounded_up(k, lanes)
-    buffer = empty(TensorType((*batch, whole, n), rhs.element))
-    zeros = _full(TensorType((*batch, lanes, n), rhs.element), 0.0)
-    rank = len(rhs.shape)
+    *held, _, columns = rhs.valid
+    whole, rank = rounded_up(taken, lanes), rhs.rank
+    shape = (*batch, rounded_up(k, lanes), n)
+    buffer = empty(TensorType(shape, rhs.element, valid_shape=(*held, whole, columns)))
+    zeros = TensorType((*batch, lanes, n), rhs.element, valid_shape=(*held, lanes, columns))
     behind = [0] * rank
     behind[-2] = whole - lanes
-    buffer = build("insert_slice", zeros, buffer, static_offsets=behind)
-    buffer = build("insert_slice", op.operands[1], buffer, static_offsets=[0] * rank)
+    buffer = build("insert_slice", _full(zeros, 0.0), buffer, static_offsets=behind)
+    cells = op.operands[1]
+    if taken != k:
+        cells = build("slice", cells, static_offsets=[0] * rank, shape=(*batch, taken, n))
+    buffer = build("insert_slice", cells, buffer, static_offsets=[0] * rank)
     op.operands[1] = build("slice", buffer, static_offsets=[0] * rank, shape=rhs.shape)
     return True
