@@ -196,12 +196,19 @@ def _full(tensor: TensorType, value: float) -> ir.Value[ir.Type]:
     from spyre_mlir.dialects import spyre
 
     element = ir.Type.parse(tensor.element)
-    scalar = arith.ConstantOp(element, value).result
+    number = value if isinstance(element, ir.FloatType) else int(value)
+    scalar = arith.ConstantOp(element, number).result
     return spyre.FullOp(encodings.write(tensor), scalar).result
 
 
 def _extreme(pad: str, element: str) -> float:
     """What padding is filled with: 0, or an end of the range of a float type."""
+    if element == "ui8":
+        raise Refusal(
+            "SPY096",
+            "a scalar of ui8 cannot be written as arith.constant",
+            remedy="pass the cells as i8",
+        )
     if pad == "zero":
         return 0.0
     if element not in ("f16", "bf16", "f32"):

@@ -92,7 +92,15 @@ def infer(
     if policy not in POLICIES:
         raise ValueError(f"policy {policy!r} is none of {', '.join(POLICIES)}")
     record, rule = _BY_OPERATION[op]
-    return rule(Query(record, operands, attributes or {}, policy, facts, results))
+    try:
+        return rule(Query(record, operands, attributes or {}, policy, facts, results))
+    except (IndexError, ValueError) as error:  # a dim that an operand does not have
+        shapes = [list(o.shape) for o in operands if isinstance(o, TensorType)]
+        raise RegionRefusal(
+            "SPY070",
+            f"spyre.{op}: operands of shapes {', '.join(map(str, shapes))} do not fit each other,"
+            " or the attributes",
+        ) from error
 
 
 def _kept(operands: Sequence[TensorType | Extent | None], written: TensorType) -> bool:
