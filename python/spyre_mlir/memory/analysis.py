@@ -176,21 +176,23 @@ class Analysis:
         fact = self.facts.get(value)
         if fact is None:
             raise Refusal("SPY121", f"value {value} is used where it is not defined")
-        self.buffer(value).touches.append(self._now)
-        root = self.facts[fact.root]
+        buffer, root = self.buffer(value), self.facts[fact.root]
+        buffer.touches.append(self._now)
         root.uses += 1
         if root.scope is scope:
-            self._lives(fact.root, self._now)
+            self._lives(root, buffer)
         else:
             scope.below(root.scope).outer_uses.append(fact.root)
 
-    def _lives(self, root: int, until: int) -> None:
-        fact, buffer = self.facts[root], self.buffer(root)
-        buffer.last = max(buffer.last, until)
-        if until > fact.last:
-            fact.last, fact.at_last = until, 1
+    def _lives(self, root: Fact, buffer: Buffer) -> None:
+        """A root and its buffer are used until now."""
+        now = self._now
+        if now > buffer.last:
+            buffer.last = now
+        if now > root.last:
+            root.last, root.at_last = now, 1
         else:
-            fact.at_last += 1
+            root.at_last += 1
 
     def _step(self, step: Step, scope: Scope) -> None:
         match step:
@@ -237,7 +239,7 @@ class Analysis:
         self._now += 1
         scope.leave = self._now
         for root in scope.outer_uses:
-            self._lives(root, self._now)
+            self._lives(self.facts[root], self.buffer(root))
         for carried in loop.carried:
             self._define(carried.result, outer, loop)
             self._parents[carried.result] = self.key(carried.inside)

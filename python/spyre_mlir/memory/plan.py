@@ -6,15 +6,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .analysis import Analysis, Buffer, Scope
 from .pool import Block, allocate
 from .program import Carried, Compute, Empty, Loop, Program, Update, View
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Memory of a value: argument or result `number`, or the pool from byte `offset` on."""
 
     kind: Literal["argument", "result", "pool"]
@@ -253,13 +252,14 @@ class _Planner:
             if buffer.argument is None and buffer.result is None and buffer.touches
         ]
         pooled.sort(key=lambda item: (item[1].touches[0], item[0]))
-        exact = [Block(analysis.size(b.value), b.touches[0], b.last) for _, b in pooled]
-        tops = analysis.tops
+        size, tops = analysis.size, analysis.tops
         by_step = [
-            Block(b.bytes, bisect_right(tops, b.first), bisect_right(tops, b.last)) for b in exact
+            Block(size(b.value), bisect_right(tops, b.touches[0]), bisect_right(tops, b.last))
+            for _, b in pooled
         ]
         pool = allocate(by_step)
         if limit is not None and pool.bytes > limit:
+            exact = [Block(size(b.value), b.touches[0], b.last) for _, b in pooled]
             pool = allocate(exact, limit=limit)
         offsets = {key: offset for (key, _), offset in zip(pooled, pool.offsets, strict=True)}
         # What is neither written nor read takes no memory: it may lie anywhere.

@@ -11,13 +11,13 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import STICK_BYTES
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """`bytes` of memory, live from step `first` to step `last`, both included."""
 
     bytes: int

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A program as memory planning sees it: values, steps, loops.
 
-Values are ints, each defined once. `key` is whatever the caller wants to find again in the plan."""
+Values are ints, each defined once. `key` is whatever the caller wants to find again in the plan. What there is one
+of per operation is a named tuple: they are made faster than dataclasses."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Compute:
+class Compute(NamedTuple):
     """Writes every cell of a new value.
 
     `in_step`: reads that lie in memory as the result does and of which each cell is read no later
@@ -22,15 +23,13 @@ class Compute:
     in_step: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Empty:
+class Empty(NamedTuple):
     """A value whose cells are still to be written."""
 
     result: int
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """Names cells of another value and moves none: all of them, or those of `window` if `part`.
 
     Equal windows of one value (compared with ==) are the same cells; None equals nothing."""
@@ -41,8 +40,7 @@ class View:
     window: Hashable = None
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(NamedTuple):
     """The destination with `source` written over the cells of `window`.
 
     `direct`: whoever computes the source may write it there at once; then this step does
@@ -56,8 +54,7 @@ class Update:
     direct: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Carried:
+class Carried(NamedTuple):
     """A value that a loop carries: before it, in its body, at the end of the body, after it."""
 
     initial: int
