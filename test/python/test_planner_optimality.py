@@ -27,6 +27,8 @@ from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.optable import OPS
 from spyre_mlir.tiling import Options, TilePlan, plan_tiles
+from spyre_mlir.tiling.candidates import axes_of, constraints_of
+from spyre_mlir.tiling.cost import tiles_needed
 
 MOST_CELLS = 1 << 13
 """Cells of a domain that is enumerated."""
@@ -75,6 +77,7 @@ class Tally:
     policy: list[int] = field(default_factory=list)
     always: list[int] = field(default_factory=list)
     optimum: list[int] = field(default_factory=list)
+    needed: list[int] = field(default_factory=list)
     impossible: int = 0
     fits: int = 0
 
@@ -108,6 +111,10 @@ def compare(seed: int, kernel: Kernel, tally: Tally) -> None:
     assert isinstance(every, TilePlan)
     tally.always.append(every.tiles)
     tally.optimum.append(optimum(program, free))
+    domains = {name: axis.domain for name, axis in axes_of(kernel, reductions="never").items()}
+    needed = tiles_needed(constraints_of(kernel, limit, ()), domains)
+    assert needed <= tally.optimum[-1], (seed, needed, tally.optimum[-1])
+    tally.needed.append(needed)
 
 
 STICK = 128
@@ -120,6 +127,7 @@ def ratios(tally: Tally) -> dict[str, float]:
         ("fallback over policy", tally.ours, tally.policy),
         ("always over optimum", tally.always, tally.optimum),
         ("fallback over optimum", tally.ours, tally.optimum),
+        ("optimum over lower bound", tally.optimum, tally.needed),
     ):
         found[f"{name}, total"] = sum(ours) / sum(best)
         found[f"{name}, median"] = median(a / b for a, b in zip(ours, best, strict=True))

@@ -43,6 +43,14 @@ def test_json() -> None:
                 "plan": {
                     "levels": [_level(0, 10, 2), _level(1, 8, 2)],
                     "reason": "span of result, x",
+                    "cost": {
+                        "tiles": 80,
+                        "kernels": 1,
+                        "bytes_moved": 122880,
+                        "buffer_bytes": 0,
+                    },
+                    "tiles_needed": 60,
+                    "proved": True,
                 },
                 "refusal": None,
             }

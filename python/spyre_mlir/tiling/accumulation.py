@@ -52,18 +52,21 @@ class Accumulation:
         result whose sticks of f32 end before its 16-bit ones."""
         reduced = prod(level.tiles for level in levels if level.kind == "reduction")
         outer = prod(level.tiles for level in levels if level.kind == "parallel")
-        if reduced == 1:
-            return outer
+        return outer if reduced == 1 else outer * self.operations(reduced, several=outer > 1)
+
+    def operations(self, parts: int, *, several: bool) -> int:
+        """Operations on one tile of the result whose reduced range lies in so many parts; `several`:
+        there are more tiles of the result."""
         positions = self.combine.positions is not None
         per_tile = 1 + self.widened + self.combine.weighted + positions
         per_step = 5 if positions else 0 if self.combine.into else 1
-        return outer * (reduced * per_tile + (reduced - 1) * per_step + self._last(outer))
+        return parts * per_tile + (parts - 1) * per_step + self._last(several)
 
-    def _last(self, outer: int) -> int:
+    def _last(self, several: bool) -> int:
         """Operations on a tile of the result after its last part: a division, the cast, or a copy
         into the result where there are several tiles of it."""
         if not self.wide:
-            return 1 if self.combine.divided or outer > 1 else 0
+            return 1 if self.combine.divided or several else 0
         return self.combine.divided + (3 if self.sparse else 1)
 
 

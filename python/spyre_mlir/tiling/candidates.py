@@ -49,8 +49,9 @@ class Constraint:
     `stride_bytes`.
 
     `coordinates` lists the summands of that dim's coordinate; for a compact tile those of every
-    device dim. The span is within the limit iff the product of their extents is at most
-    `allowed`."""
+    device dim; `sizes` the device sizes, which no extent exceeds: what is rounded up to whole sticks
+    of one operand may lie behind the end of another. The span is within the limit iff the product of
+    the extents is at most `allowed`."""
 
     access: Access
     device_dim: int
@@ -59,6 +60,7 @@ class Constraint:
     allowed: int
     symbols: tuple[str, ...]
     coordinates: tuple[tuple[Summand, ...], ...]
+    sizes: tuple[int, ...]
     compact: bool = False
 
     @property
@@ -69,8 +71,8 @@ class Constraint:
     def extent_at(self, tiles: Mapping[str, int], domains: Mapping[str, int]) -> int:
         """The product of the extents over the worst tile."""
         found = 1
-        for parts in self.coordinates:
-            found *= sum([s.reach(tiles, domains) for s in parts]) + 1
+        for parts, size in zip(self.coordinates, self.sizes, strict=True):
+            found *= min(sum([s.reach(tiles, domains) for s in parts]) + 1, size)
         return found
 
     def holds(self, tiles: Mapping[str, int], domains: Mapping[str, int]) -> bool:
@@ -83,7 +85,14 @@ class Constraint:
 
         A coordinate that takes n values at equal distances lies in no fewer tiles than n over the
         values that fit; where that is ceil(extent / allowed), it is so in all."""
-        boxes = [values_of(parts, tiles, domains) for parts in self.coordinates]
+        boxes = [
+            (min(extent, size), step)
+            for (extent, step), size in zip(
+                [values_of(parts, tiles, domains) for parts in self.coordinates],
+                self.sizes,
+                strict=True,
+            )
+        ]
         found, cells, known = 1, 1, True
         for extent, step in boxes:
             if extent > self.allowed:
@@ -236,7 +245,8 @@ def _constraint(
 ) -> Constraint:
     coordinate = device_coordinates(access, extents)[dim]
     allowed = max(limit // stride, 1)  # a coordinate that does not vary spans nothing
-    return Constraint(access, dim, extent, stride, allowed, symbols, (summands(coordinate),))
+    sizes = access.layout.device_size[dim : dim + 1]
+    return Constraint(access, dim, extent, stride, allowed, symbols, (summands(coordinate),), sizes)
 
 
 def _rounded_constraints(
@@ -245,10 +255,10 @@ def _rounded_constraints(
     strides = strides_bytes(access.layout)
     for dim, coordinate in enumerate(device_coordinates(access, extents)[:-1]):
         if coordinate.terms:
-            values = value_range(coordinate, rounded)
-            if values.low < values.high and values.extent * strides[dim] > limit:
+            extent = min(value_range(coordinate, rounded).extent, access.layout.device_size[dim])
+            if extent > 1 and extent * strides[dim] > limit:
                 names = coordinate.symbols()
-                yield _constraint(access, dim, values.extent, strides[dim], names, extents, limit)
+                yield _constraint(access, dim, extent, strides[dim], names, extents, limit)
 
 
 def _compact_constraints(
@@ -259,12 +269,16 @@ def _compact_constraints(
     One constraint per overflowing device dim; all bound the same product, since the outermost dim
     that varies spans the whole tile. They differ in the symbols that overflow by themselves."""
     coordinates = device_coordinates(access, extents)[:-1]
-    sizes = [value_range(c, rounded).extent for c in coordinates]
+    device = access.layout.device_size[:-1]
+    sizes = [
+        min(value_range(c, rounded).extent, size)
+        for c, size in zip(coordinates, device, strict=True)
+    ]
     parts = tuple(summands(c) for c in coordinates)
     allowed = max(limit // STICK_BYTES, 1)
     for dim, coordinate in enumerate(coordinates):
         inner = prod(sizes[dim + 1 :]) * STICK_BYTES
         if sizes[dim] > 1 and sizes[dim] * inner > limit:
             yield Constraint(
-                access, dim, sizes[dim], inner, allowed, coordinate.symbols(), parts, True
+                access, dim, sizes[dim], inner, allowed, coordinate.symbols(), parts, device, True
             )

@@ -7,7 +7,7 @@ device coordinates and costs, to people."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from spyre_mlir.accesses import Access, device_coordinates
@@ -16,6 +16,8 @@ from spyre_mlir.kernels import Kernel
 from spyre_mlir.layouts import Layout
 from spyre_mlir.spans import Span, spans
 from spyre_mlir.tiling.accumulation import Accumulation, accumulation_of, divides
+from spyre_mlir.tiling.candidates import axes_of, constraints_of
+from spyre_mlir.tiling.cost import Cost, cost_of, tiles_needed
 from spyre_mlir.tiling.planner import DEFAULT, Options, plan_tiles, runner_up, skipped
 from spyre_mlir.tiling.plans import Level, TilePlan
 
@@ -33,7 +35,8 @@ class OperandReport:
 @dataclass(frozen=True, slots=True)
 class Report:
     """One operation. `skipped` says why it is left alone; `refusal` why it cannot be planned;
-    `accumulation` how its reduced range runs in tiles, where it may."""
+    `accumulation` how its reduced range runs in tiles, where it may; `needed` the tiles that no plan
+    can do without."""
 
     name: str
     location: str
@@ -43,6 +46,15 @@ class Report:
     refusal: Refusal | None = None
     skipped: str | None = None
     accumulation: Accumulation | None = None
+    kernel: Kernel | None = None
+    needed: int = 1
+
+    @property
+    def cost(self) -> Cost | None:
+        """What the plan costs."""
+        if self.kernel is None or self.plan is None:
+            return None
+        return cost_of(self.kernel, self.plan)
 
 
 def explain(
@@ -57,7 +69,15 @@ def explain(
     name = kernel.label or kernel.name
     operands = tuple(_operand(access, kernel) for access in kernel.accesses)
     if hint is not None:
-        return Report(name, location, operands, hint, accumulation=_accumulation(kernel))
+        return Report(
+            name,
+            location,
+            operands,
+            hint,
+            accumulation=_accumulation(kernel),
+            kernel=kernel,
+            needed=_needed(kernel, options, compact),
+        )
     why = skipped(kernel)
     if why is not None:
         return Report(name, location, operands, skipped=why)
@@ -66,7 +86,21 @@ def explain(
     except Refusal as refusal:
         return Report(name, location, operands, refusal=refusal)
     second = runner_up(kernel, plan, options, compact=compact) if plan is not None else None
-    return Report(name, location, operands, plan, second, accumulation=_accumulation(kernel))
+    return Report(
+        name,
+        location,
+        operands,
+        plan,
+        second,
+        accumulation=_accumulation(kernel),
+        kernel=kernel,
+        needed=1 if plan is None else _needed(kernel, options, compact),
+    )
+
+
+def _needed(kernel: Kernel, options: Options, compact: Collection[str]) -> int:
+    domains = {n: axis.domain for n, axis in axes_of(kernel, reductions=options.reductions).items()}
+    return tiles_needed(constraints_of(kernel, options.span_limit, compact), domains)
 
 
 def _accumulation(kernel: Kernel) -> Accumulation | None:
@@ -112,7 +146,7 @@ def _op(report: Report) -> dict[str, Any]:
             }
             for operand in report.operands
         ],
-        "plan": None if report.plan is None else _plan(report.plan, report.accumulation),
+        "plan": None if report.plan is None else _plan(report, report.plan),
         "refusal": refusal and {"code": refusal.code, "message": refusal.message},
     }
 
@@ -127,10 +161,14 @@ def _span(span: Span) -> dict[str, Any]:
     }
 
 
-def _plan(plan: TilePlan, accumulation: Accumulation | None) -> dict[str, Any]:
+def _plan(report: Report, plan: TilePlan) -> dict[str, Any]:
+    cost, accumulation = report.cost, report.accumulation
     found: dict[str, Any] = {
         "levels": [_level(level) for level in plan.levels],
         "reason": plan.reason,
+        "cost": cost and asdict(cost),
+        "tiles_needed": report.needed,
+        "proved": plan.proved,
     }
     if accumulation is not None and divides(plan.levels):
         found["accumulation"] = {
@@ -184,6 +222,9 @@ def _verdict(report: Report) -> Iterator[str]:
         yield f"  {'hint' if report.plan.origin == 'hint' else 'plan'}: {_costed(report.plan)}"
         if report.plan.reason:
             yield f"    for the {report.plan.reason}"
+        if report.cost is not None:
+            yield f"    {report.cost}"
+        yield f"    {_gap(report.plan, report.needed)}"
         if report.accumulation is not None and divides(report.plan.levels):
             casts = ", tiles of operands cast to it" if report.accumulation.widened else ""
             yield (
@@ -192,6 +233,13 @@ def _verdict(report: Report) -> Iterator[str]:
             )
         if report.runner_up is not None:
             yield f"  runner-up: {_costed(report.runner_up)}"
+
+
+def _gap(plan: TilePlan, needed: int) -> str:
+    """How far a plan is from the lower bound."""
+    over = 100 * (plan.tiles - needed) / needed
+    proof = "" if plan.proved else "; the budget ended before it was proved to be the cheapest"
+    return f"no plan has fewer than {needed} tiles: {over:.0f} % above that{proof}"
 
 
 def _costed(plan: TilePlan) -> str:

@@ -92,7 +92,8 @@ def plan_tiles(
     tiles.update(choice.tiles if choice else {})
     if not tiles:
         return None
-    return TilePlan(levels_of(axes, tiles), reason=reason_of(constraints))
+    proved = choice is None or choice.proved
+    return TilePlan(levels_of(axes, tiles), reason=reason_of(constraints), proved=proved)
 
 
 def _with_given(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
@@ -53,12 +53,13 @@ class Level:
 @dataclass(frozen=True, slots=True)
 class TilePlan:
     """How an operation is divided: levels outer to inner. Operations of one `group` share their
-    loops."""
+    loops. `proved`: the search showed that nothing that it prefers as much is cheaper."""
 
     levels: tuple[Level, ...]
     origin: Origin = "auto"
     group: int = 0
     reason: str | None = None
+    proved: bool = field(default=True, compare=False)
 
     @property
     def tiles(self) -> int:

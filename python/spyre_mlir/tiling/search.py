@@ -10,7 +10,7 @@ bisected, and a branch ends where the tiles that its constraints need at least a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import gcd, lcm, prod
 from typing import Literal
@@ -18,6 +18,7 @@ from typing import Literal
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX
 from spyre_mlir.tiling.candidates import Axis, Constraint, values_of
+from spyre_mlir.tiling.cost import tiles_needed
 from spyre_mlir.tiling.fronts import Factor, OutOfBudget, ProductSearch
 from spyre_mlir.tiling.reaches import Summand, alignment, largest_tile
 from spyre_mlir.tiling.sizes import (
@@ -94,6 +95,12 @@ class _Axis:
     def nested(self) -> bool:
         """Whether what fits a tile fits smaller ones."""
         return len(self.steps) == 1
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether no tile size that is left out could be better. In tilings with fewer tiles than
+        the coordinate has residues, one that is no multiple may be."""
+        return self.nested or self.axis.units <= EVERY_SIZE
 
     def fits(self, units: int) -> bool:
         """Whether the axis' own constraints hold for tiles of so many units."""
@@ -286,7 +293,12 @@ class _Problem:
                         not self.shared or self._cheapest(taken, any_choice=True)
                     ):
                         break
-        return self._cheapest(taken)
+        found = self._cheapest(taken)
+        if found is None or all(axis.exhaustive for axis in self.axes):
+            return found
+        constraints = [*self.shared, *(c for axis in self.axes for c in axis.own)]
+        needed = tiles_needed(constraints, self.domains)
+        return replace(found, proved=found.proved and found.cost[0] <= needed)
 
     def _cheapest(self, tiers: Sequence[int], *, any_choice: bool = False) -> Choice | None:
         """The cheapest choice from these tiers, or the first one found."""
@@ -319,6 +331,8 @@ class _Problem:
     def _finest(self, lists: Sequence[Sizes]) -> Choice | None:
         """A choice of the finest tiles on as many axes as may be cut, where nothing fits if they do
         not."""
+        if not self._fit([sizes.finest for sizes in lists]):
+            return None
         free = [at for at, sizes in enumerate(lists) if sizes.coarsest[0] == 1]
         cut = max(0, self.max_dims - len(lists) + len(free))
         for left in combinations(free, max(0, len(free) - cut)):
@@ -337,6 +351,7 @@ class _Problem:
         for at, parts in enumerate(constraint.coordinates):
             names = [name for part in parts for name in part.symbols if name in moved]
             extent, step = values_of(parts, self.uncut, self.domains)
+            extent = min(extent, constraint.sizes[at])
             if len(names) > 1 or (names and (moved[names[0]] >= 0 or step != 1)):
                 return None
             if names:
@@ -346,8 +361,8 @@ class _Problem:
         if not allowed:
             return None  # what is not searched is too much by itself
         factors = [
-            _factor(axis, sizes, constraint.coordinates[moved[axis.axis.symbol]])
-            for axis, sizes in zip(self.axes, lists, strict=True)
+            _factor(axis, sizes, None if at < 0 else (constraint, at))
+            for axis, sizes, at in zip(self.axes, lists, moved.values(), strict=True)
         ]
         return ProductSearch(factors, allowed, self.max_dims)
 
@@ -368,12 +383,16 @@ class _Problem:
         return Choice({name: tiles[name] for name in cut}, cost_of(sizes), proved)
 
 
-def _factor(axis: _Axis, sizes: Sizes, parts: tuple[Summand, ...]) -> Factor:
+def _factor(axis: _Axis, sizes: Sizes, of: tuple[Constraint, int] | None) -> Factor:
+    """The extent of one coordinate of a constraint as a factor; 1 if the axis moves none."""
+    if of is None:
+        return Factor(sizes, lambda units: 1, 1)
+    parts, most = of[0].coordinates[of[1]], of[0].sizes[of[1]]
     tiles, domains, name, unit = dict(axis.base), axis.domains, axis.axis.symbol, axis.axis.unit
 
     def extent(units: int) -> int:
         tiles[name] = units * unit
-        return sum([part.reach(tiles, domains) for part in parts]) + 1
+        return min(sum([part.reach(tiles, domains) for part in parts]) + 1, most)
 
     return Factor(sizes, extent, extent(axis.axis.units))
 

@@ -103,7 +103,8 @@ def tile_spans(operand: Operand, grid: Grid) -> tuple[list[tuple[int, int]], int
     for dim, coordinate in enumerate(coordinates):
         step = prod(sizes[dim + 1 :]) * lane_bytes
         # Padding of one operand's stick may lie beyond the rows of another; nothing is read there.
-        address = address + np.minimum(coordinate, sizes[dim] - 1) * step
+        coordinate = np.minimum(coordinate, sizes[dim] - 1)
+        address = address + coordinate * step
         extent = int(coordinate.max() - coordinate.min()) + 1
         if dim < len(sizes) - 1:
             found.append((extent, extent * step))
