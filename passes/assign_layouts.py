@@ -48,6 +48,9 @@ class AssignLayouts(
         self.restickified.add(assigner.restickified)
 
 
+DESTINATION = 1
+"""The operand of an insertion that is written into."""
+
 Made = dict[tuple[ir.Value, int], ir.Value]
 """(value, dim) -> the value with that dim on the stick."""
 
@@ -121,7 +124,8 @@ class _Assigner:
             if row.tiling == "view" and row.operands:
                 self._assign_view(op)
                 return self._in_place_of(op, made)
-            if op.name == "spyre.insert_slice":
+            if op.name == WRITE:
+                self._own_destination(op, made)
                 _fill_in_place(op, self.previous)
             new = self._in_place_of(op, made)
             if new is not None:
@@ -219,6 +223,19 @@ class _Assigner:
                     copy = spyre.IdentityOp(plain, value)
                 self._operation(copy.operation, made)
                 end.operands[number] = copy.result
+
+    def _own_destination(self, op: ir.Operation, made: Made) -> None:
+        """What is written into is a buffer of its own: of a view, a copy."""
+        value = op.operands[DESTINATION]
+        row = meaning(value.owner) if isinstance(value, ir.OpResult) else None
+        if row is None or row.tiling != "view" or not row.operands:
+            return
+        tensor = encodings.read(value.type)
+        plain = encodings.write(replace(tensor, layout=None, window=False))
+        with ir.InsertionPoint(op), op.location:
+            copy = self._laid(spyre.IdentityOp(plain, value).result, made)
+        op.operands[DESTINATION] = copy
+        op.results[0].set_type(copy.type)
 
     def _results(self, op: ir.Operation, wanted: Sticks) -> None:
         for result, stick in zip(op.results, wanted.results, strict=True):

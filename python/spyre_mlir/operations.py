@@ -11,6 +11,7 @@ from typing import Any
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, flat_index
 from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.kernels import Dim, Kernel, stick_granules
 from spyre_mlir.layouts import (
     Layout,
@@ -242,10 +243,18 @@ def advances_of(storage: Storage) -> tuple[int, ...]:
         moved[atom] = coefficient
     depth = 1 + max(int(name[1:]) for name in moved)
     start = address_at(storage.layout, flat.constant)
-    return tuple(
+    advances = tuple(
         address_at(storage.layout, flat.constant + moved.get(f"t{level}", 0)) - start
         for level in range(depth)
     )
+    inside = [advance for advance in advances if advance % STICK_BYTES]
+    if inside:
+        raise Refusal(
+            "SPY090",
+            f"a window moves by {inside[0]} bytes a trip, in sticks of {STICK_BYTES} bytes",
+            remedy="move it by whole sticks, or put another dim on the stick",
+        )
+    return advances
 
 
 def address_at(layout: Layout, offset: int) -> int:

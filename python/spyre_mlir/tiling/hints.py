@@ -24,10 +24,18 @@ def resolve(plan: TilePlan, dims: Sequence[DimFact]) -> TilePlan:
 
 
 def check_levels(plan: TilePlan, kernel: Kernel) -> None:
-    """Refuses (SPY046) what tiling does not carry out: a reduced range in several tiles of which the results are not
+    """Refuses (SPY045) tiles of a range whose extent is symbolic, of which some may hold no data, and (SPY046) what
+    tiling does not carry out: a reduced range in several tiles of which the results are not
     combined, or outside a level that divides the result, one tile of which an accumulator holds."""
     divided = None
     for level in plan.levels:
+        own = [dim for dim in kernel.dims if dim.reduction == (level.kind == "reduction")]
+        if level.tiles > 1 and own[int(level.dim)].symbolic:
+            raise Refusal(
+                "SPY045",
+                f"the plan cuts {level.kind} dim {level.dim}, whose extent is symbolic: a tile may lie behind it",
+                remedy="cut another dim, or give the extent as a literal",
+            )
         if level.kind == "reduction" and level.tiles > 1:
             divided = level
             accumulation_of(kernel)
