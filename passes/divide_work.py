@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spyre_mlir import ir
-from spyre_mlir.diagnostics import refused_at
+from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.listings import Listing
 from spyre_mlir.operations import kernel_of
@@ -53,5 +53,12 @@ class DivideWork(
             kernel = kernel_of(op)
             if kernel is None:
                 return None
+            for dim in kernel.dims:
+                if not dim.extent:
+                    raise Refusal(
+                        "SPY102",
+                        f"no cell of '{op.name}' holds data: its iteration dim {dim.symbol} has the valid extent 0",
+                        remedy="leave the operation out, or give it cells",
+                    )
             cuts = dict(divide(kernel, cores=self.cores, limit=self.span_limit).cuts)
         return [cuts.get(dim.symbol, 1) for dim in kernel.dims]

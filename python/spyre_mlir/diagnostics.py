@@ -73,6 +73,7 @@ CODES: dict[str, str] = {
     "SPY098": "an operand holds one value a stick where whole sticks are read",
     "SPY100": "a program holds something that no pass compiles",
     "SPY101": "cells behind a symbolic extent would take part in a result",
+    "SPY102": "an operation of which no cell holds data",
     "SPY099": "part of a stick is written, whose other part holds data",
     # 110-119: work division
     "SPY110": "a core reaches further than the span limit however the work is divided",

@@ -49,7 +49,7 @@ def _signature(text: str) -> str:
     """A message without its figures, places and types."""
     lines = [line for line in text.splitlines() if line.strip() and "Failure while" not in line]
     first = re.sub(
-        r'"[^"]*":\d+:\d+|#spyre\.\S+|tensor<[^ ]*|(?<![\dY])-?\d[\d.e+-]*|\binf\b|\bnan\b|min>>|max>>|zero>>',
+        r'"[^"]*":\d+:\d+|spyre\.\w+ op|\([\w/.]*:\d+\)|#spyre\.\S+|tensor<[^ ]*|(?<![\dY])-?\d[\d.e+-]*|\binf\b|\bnan\b|min>>|max>>|zero>>',
         "",
         lines[0],
     )
