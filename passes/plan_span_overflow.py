@@ -13,6 +13,7 @@ from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.plan_attributes import write_plan
 from spyre_mlir.planning import PLAN, plan_function
 from spyre_mlir.properties import LAYOUTS
+from spyre_mlir.scheduling import gather
 from spyre_mlir.tiling import Options
 
 
@@ -26,8 +27,9 @@ class PlanSpanOverflow(
 ):
     """Plan tiles for operations whose spans exceed what one core addresses.
 
-    Writes `spyre.tile` where a plan is needed; a hint that is there already wins. What reads a tiled
-    operation shares its loop where the tiles correspond, and is refused where they do not."""
+    Writes `spyre.tile` where a plan is needed; a hint that is there already wins. Operations that read one another
+    share their loops, with one split that is legal for all of them, and are moved side by side. Where that cannot be,
+    or costs more, what passes between them has its full size."""
 
     enabled: bool = option(True, help="whether to plan at all; hints are kept in any case")
     span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
@@ -43,7 +45,7 @@ class PlanSpanOverflow(
         "fallback", help="when a reduced range may be divided, and its parts combined"
     )
     materialize: bool = option(
-        False, help="whether a reader that cannot share a loop reads a full-size intermediate"
+        True, help="whether what cannot share a loop, or should not, reads a full-size intermediate"
     )
     planned = statistic("operations planned")
 
@@ -63,9 +65,9 @@ class PlanSpanOverflow(
         )
         if not self.enabled:
             return
-        count = 0
-        for planned in plan_function(op, options, materialize=self.materialize):
-            if not planned.hinted:
-                planned.op.attributes[PLAN] = write_plan(planned.plan)
-                count += 1
-        self.planned.add(count)
+        found = plan_function(op, options, materialize=self.materialize)
+        made = [planned for planned in found if not planned.hinted]
+        for planned in made:
+            planned.op.attributes[PLAN] = write_plan(planned.plan)
+        gather({planned.op: planned.plan.group for planned in made})
+        self.planned.add(len(made))

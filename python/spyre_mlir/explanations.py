@@ -82,10 +82,10 @@ def _function(function: ir.Operation, options: Options) -> Iterator[Report]:
         report = _operation(op, options)
         if report is None:
             continue
-        if refusal is not None and refusal.place == op and report.refusal is None:
+        if refusal is not None and refusal.place == op:
             report = replace(report, plan=None, runner_up=None, refusal=refusal)
-        elif op in grouped and report.plan is not None and grouped[op].origin == "auto":
-            report = replace(report, plan=grouped[op])
+        elif op in grouped and grouped[op].origin == "auto":
+            report = replace(report, plan=grouped[op], refusal=None)
         yield report
 
 

@@ -8,25 +8,15 @@ from dataclasses import dataclass, replace
 
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal, refused_at
-from spyre_mlir.kernels import Kernel
-from spyre_mlir.operations import PREFIX, domain_of, kernel_of, meaning, storage_of
+from spyre_mlir.operations import PREFIX, domain_of, kernel_of, meaning
 from spyre_mlir.plan_attributes import read_plan
-from spyre_mlir.quasiaffine import ZERO, Expression, symbol
-from spyre_mlir.tiling import Options, TilePlan, plan_tiles
-from spyre_mlir.tiling.groups import (
-    Member,
-    SeedRules,
-    SharedLevels,
-    common_levels,
-    group,
-    host_coordinates,
-)
+from spyre_mlir.tiling import Options, TilePlan
+from spyre_mlir.tiling.groups import common_levels, group
+from spyre_mlir.tiling.members import BARRIER, Builder, Member
+from spyre_mlir.tiling.seed_groups import group_seed, seed_member
 
 PLAN = "spyre.tile"
 WRITE = "spyre.insert_slice"
-
-BARRIER = Member("", "", False, (), ())
-"""Stands for what no loop may be moved over: it ends the open run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +29,24 @@ class Planned:
 
 
 def plan_function(
-    function: ir.Operation, options: Options, *, materialize: bool = False
+    function: ir.Operation, options: Options, *, materialize: bool = True
 ) -> list[Planned]:
     """The tiled operations of a function, in order, groups numbered behind those of the hints.
 
     With `materialize`, what cannot share the loop of what it reads reads a full-size intermediate.
-    Raises what `plan_tiles` and `group` raise, at the operation."""
-    entries = list(Members(options).of(sequence(function)))
+    Raises what `group` raises, at the operation."""
+    ops = sequence(function, ordered_writes=options.policy == "seed")
+    entries = list(Members(options).of(ops))
     members = [member for _, member in entries]
-    if all(member.plan is None and member.hint is None for member in members):
+    if not any(member.needs_tiles or member.hint is not None for member in members):
         return []
-    rules = SeedRules() if options.policy == "seed" else SharedLevels()
     try:
-        grouping = group(members, rules, materialize=materialize)
+        if options.policy == "seed":
+            entries = [entries[at] for at in _in_seed(members)]
+            seeds = [seed_member(member, options) for _, member in entries]
+            grouping = group_seed(seeds, materialize=materialize)
+        else:
+            grouping = group(members, options, materialize=materialize)
     except Refusal as refusal:
         refusal.place = entries[refusal.place][0]
         raise
@@ -65,28 +60,40 @@ def plan_function(
     return found
 
 
-def sequence(root: ir.Operation) -> Iterator[ir.Operation | None]:
+def _in_seed(members: Sequence[Member]) -> Iterator[int]:
+    """What policy seed sees: not what is untiled and reads nothing that is tiled."""
+    tiled: set[str] = set()
+    for at, member in enumerate(members):
+        planned = member.needs_tiles or member.hint is not None
+        if planned or member.barrier or any(buffer in tiled for buffer, _ in member.through):
+            yield at
+        if planned:
+            tiled.update(member.results)
+
+
+def sequence(root: ir.Operation, *, ordered_writes: bool = False) -> Iterator[ir.Operation | None]:
     """The operations of the dialect in program order. None stands for what must not be moved over:
-    other operations that have tensors, and the ends of regions."""
+    other operations that have tensors, and the ends of regions; with `ordered_writes`, a write whose
+    result is written again as well."""
     for region in root.regions:
         for block in region.blocks:
             yield None
             for operation in block.operations:
                 op = operation.operation
                 if len(op.regions):
-                    yield from sequence(op)
+                    yield from sequence(op, ordered_writes=ordered_writes)
                 elif not op.name.startswith(PREFIX):
                     if any(isinstance(v.type, ir.RankedTensorType) for v in op.operands):
                         yield None
                 elif op.name != "spyre.empty":  # which has no value yet, wherever it stands
                     yield op
-                    if op.name == WRITE and any(_overwrites(use) for use in op.results[0].uses):
+                    if ordered_writes and any(_overwrites(use) for use in op.results[0].uses):
                         yield None
     yield None
 
 
 def _overwrites(use: ir.OpOperand) -> bool:
-    """Whether a value is written again: writes keep their order, so they share no loop."""
+    """Whether a value is written over."""
     return bool(use.owner.operation.name == WRITE) and use.operand_number == 1
 
 
@@ -107,113 +114,99 @@ def shared_levels(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int
     """How many outer levels the plans of one group have in common."""
     if len(ops) == 1:
         return len(plans[0].levels)
-    return common_levels([member for _, member in Members(Options()).of(ops, plans)], plans)
+    members = [member for _, member in Members(Options()).of(ops, planned=False)]
+    return common_levels(members, plans)
 
 
 class Members:
-    """Operations as grouping sees them: dims counted as the levels of plans count them, one name for
-    each buffer."""
+    """Operations as grouping sees them, one name for each buffer."""
 
     def __init__(self, options: Options) -> None:
-        self.options = options
+        self.builder = Builder(options)
         self.names: dict[ir.Value, str] = {}
-        self.written: dict[str, tuple[int | None, ...]] = {}
-        """Buffer of a tiled operation -> the dim of the buffer that each parallel dim runs over."""
 
     def of(
-        self, ops: Iterable[ir.Operation | None], plans: Sequence[TilePlan] | None = None
+        self, ops: Iterable[ir.Operation | None], *, planned: bool = True
     ) -> Iterator[tuple[ir.Operation | None, Member]]:
-        """Operations with their members; `plans` are those that are known."""
-        run: set[str] = set()
-        for position, op in enumerate(ops):
-            member = BARRIER
-            if op is not None:
-                with refused_at(op):
-                    member = self._member(op, plans[position] if plans else None)
-            if (
-                op is not None
-                and member is BARRIER
-                and (is_rearranged(op) or not self._reads_any(op, run))
-            ):
-                continue  # it may stand behind the loop of a run, or before it
-            if member is BARRIER:
-                run.clear()
-            elif member.result in run and plans is None:  # what is there is written over in place
+        """Operations that compute, with their members. Not `planned`: nothing is asked but what
+        they read of one another."""
+        for op in ops:
+            if op is None:
                 yield None, BARRIER
-                run.clear()
-            run.add(member.result)
-            yield op, member
+                continue
+            row = meaning(op)
+            if row is None or row.tiling != "view":
+                with refused_at(op):
+                    yield op, self._member(op, planned)
 
-    def _member(self, op: ir.Operation, plan: TilePlan | None) -> Member:
-        kernel = kernel_of(op)
+    def _member(self, op: ir.Operation, planned: bool) -> Member:
+        name, kernel = f"'{op.name}'", kernel_of(op)
         if kernel is None:
-            return BARRIER
-        hint = None
-        if plan is None and PLAN in op.attributes:
-            hint = read_plan(op.attributes[PLAN])
-        elif plan is None:
-            plan = plan_tiles(replace(kernel, label=f"'{op.name}'"), self.options)
-        if plan is None and hint is None:
-            return BARRIER
-        through = tuple(self._reads(op, kernel))
-        result = self._buffer(op.results[0])
-        self.written[result] = _dims_written(kernel)
-
-        def replan(given: dict[str, int]) -> TilePlan | None:
-            try:
-                return plan_tiles(kernel, self.options, given=given)
-            except Refusal:
-                return None
-
-        return Member(
-            f"'{op.name}'",
-            result,
-            any(dim.reduction for dim in kernel.dims),
-            tuple(symbol(name) for name in _parallel(kernel)),
-            through,
-            plan,
-            hint,
-            replan,
-        )
-
-    def _reads_any(self, op: ir.Operation, buffers: set[str]) -> bool:
-        return any(
-            isinstance(value.type, ir.RankedTensorType) and self._buffer(value) in buffers
-            for value in (op.operands if buffers else ())
+            results = tuple(self._buffer(result) for result in op.results)
+            reads = [(self._buffer(value), ()) for value in op.operands if _is_tensor(value)]
+            return Member(name, results, through=tuple(reads))
+        hint = read_plan(op.attributes[PLAN]) if planned and PLAN in op.attributes else None
+        domain, values = domain_of(op), [*op.operands, *op.results]
+        buffers: list[str] = []
+        opaque: list[int] = []
+        whole: list[str] = []
+        for value, index in zip(values, (*domain.operands, *domain.results), strict=True):
+            if not _is_tensor(value):
+                continue
+            if index is None:
+                whole.append(self._buffer(value))
+                continue
+            if not _is_repeated(value):
+                opaque.append(len(buffers))
+            buffers.append(self._buffer(value))
+        return self.builder.add(
+            kernel,
+            buffers,
+            name=name,
+            opaque=opaque,
+            whole=whole,
+            hint=hint,
+            escapes=op.name == WRITE or any(_escapes(result) for result in op.results),
+            planned=planned,
         )
 
     def _buffer(self, value: ir.Value) -> str:
-        return self.names.setdefault(storage_of(value).owner, f"v{len(self.names)}")
-
-    def _reads(
-        self, op: ir.Operation, kernel: Kernel
-    ) -> Iterator[tuple[str, tuple[Expression, ...]]]:
-        """The reads of what a tiled operation writes; without coordinates where they are unknown."""
-        reads = iter(kernel.reads)
-        operands = list(op.operands)
-        if op.name == WRITE:
-            operands = operands[:1]
-        for value, index in zip(operands, domain_of(op).operands, strict=False):
-            if not isinstance(value.type, ir.RankedTensorType):
-                continue
-            access = None if index is None else next(reads)
-            buffer = self._buffer(value)
-            if buffer not in self.written:
-                continue
-            if access is None or access.indirect:
-                yield buffer, ()
-                continue
-            cells = host_coordinates(access, kernel)
-            dims = self.written[buffer]
-            yield buffer, tuple(ZERO if dim is None else cells[dim] for dim in dims)
+        """The name of what a view shows, or of the value itself."""
+        return self.names.setdefault(_shown(value), f"v{len(self.names)}")
 
 
-def _parallel(kernel: Kernel) -> list[str]:
-    return [dim.symbol for dim in kernel.dims if not dim.reduction]
+def _shown(value: ir.Value) -> ir.Value:
+    while isinstance(value, ir.OpResult):
+        row = meaning(value.owner)
+        if row is None or row.tiling != "view" or not row.operands:
+            break
+        value = value.owner.operands[0]
+    return value
 
 
-def _dims_written(kernel: Kernel) -> tuple[int | None, ...]:
-    """The dim of the buffer over which each parallel dim runs alone: a reduction that keeps its dims
-    has more of them in the buffer. None where there is none."""
-    cells = [str(cell) for cell in host_coordinates(kernel.writes[0], kernel)]
-    return tuple(cells.index(name) if name in cells else None for name in _parallel(kernel))
+def _is_tensor(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType)
+
+
+def _is_repeated(value: ir.Value) -> bool:
+    """Whether a tile of a value can be made in a loop: all views that it is seen through only
+    rearrange dims, and it is not what a write leaves of its destination."""
+    while isinstance(value, ir.OpResult):
+        row = meaning(value.owner)
+        if row is None or row.tiling != "view" or not row.operands:
+            return bool(value.owner.name != WRITE)
+        if not is_rearranged(value.owner.operation):
+            return False
+        value = value.owner.operands[0]
+    return True
+
+
+def _escapes(value: ir.Value) -> bool:
+    """Whether a value, or a view of it, is used by what is no operation of the dialect that
+    computes."""
+    for use in value.uses:
+        user = use.owner.operation
+        row = meaning(user)
+        if row is None or (row.tiling == "view" and _escapes(user.results[0])):
+            return True
+    return False

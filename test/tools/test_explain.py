@@ -104,14 +104,31 @@ def test_the_text_has_coordinates_cost_and_runner_up() -> None:
     assert paragraph and all(line in out for line in paragraph)
 
 
-def test_a_conflict_is_told_at_the_reader() -> None:
-    code, out, _ = run("-", "--span-limit", "8192", "--format", "json", program=CHAIN)
-    exp, neg = json.loads(out)["ops"]
+LARGEST = """
+!x = tensor<128x64x64xf16>
+func.func @f(%x: !x) -> tensor<128x4x64xf16> {
+  %0 = spyre.exp %x : (!x) -> !x
+  %1, %2 = spyre.topk %0 {k = 4 : i64, dim = 1 : i64} : (!x) -> (tensor<128x4x64xf16>, tensor<128x4x64xi32>)
+  return %1 : tensor<128x4x64xf16>
+}
+"""
+
+
+def test_what_is_legal_only_in_a_shared_loop_is_told_with_its_plan_there() -> None:
+    exp, largest = explained("-", "--span-limit", "65536", program=LARGEST)["ops"]
+    assert [level["dim"] for level in exp["plan"]["levels"]] == [0, 1]
+    assert largest["refusal"] is None
+    assert largest["plan"]["levels"][0] == exp["plan"]["levels"][0]
+
+
+def test_a_refusal_is_told_at_the_operation_that_has_no_plan() -> None:
+    alone = LARGEST.replace("topk %0", "topk %x")
+    code, out, _ = run("-", "--span-limit", "65536", "--format", "json", program=alone)
+    exp, largest = json.loads(out)["ops"]
     assert code == 1
-    assert (exp["name"], exp["refusal"]) == ("exp", None)
-    assert neg["plan"] is None
-    assert neg["refusal"]["code"] == "SPY052"
-    assert "'spyre.neg'" in neg["refusal"]["message"] and "'spyre.exp'" in neg["refusal"]["message"]
+    assert exp["refusal"] is None
+    assert largest["plan"] is None
+    assert largest["refusal"]["code"] == "SPY042"
 
 
 def test_what_shares_a_loop_has_its_plan() -> None:

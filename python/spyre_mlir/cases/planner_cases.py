@@ -21,9 +21,9 @@ from spyre_mlir.kernels import Dim, Kernel, stick_granules
 from spyre_mlir.layouts import Layout
 from spyre_mlir.quasiaffine import parse
 from spyre_mlir.tiling import seed_policy
-from spyre_mlir.tiling.groups import Member, SeedRules, group
 from spyre_mlir.tiling.planner import Options, plan_tiles
 from spyre_mlir.tiling.plans import Level, TilePlan
+from spyre_mlir.tiling.seed_groups import SeedMember, group_seed
 from spyre_mlir.tiling.seed_policy import Candidate, Caps, View
 
 Record = Mapping[str, Any]
@@ -337,7 +337,7 @@ def run_groups(case: Case) -> Outcome:
         return _outcome(case, {"kind": "value", "value": {"groups": [], "dim_hints": {}}})
     members = [_member(op) for op in inputs["ops"]]
     try:
-        grouping = group(members, SeedRules())
+        grouping = group_seed(members)
     except Refusal as refusal:
         return _outcome(case, _unsupported(refusal, case))
     groups, hints, next_id = [], _own_hints(case), FIRST_HINT
@@ -368,7 +368,7 @@ def _own_hints(case: Case) -> dict[str, Any]:
     }
 
 
-def _hint(member: Member, level: Level, number: int) -> dict[str, Any]:
+def _hint(member: SeedMember, level: Level, number: int) -> dict[str, Any]:
     assert isinstance(level.dim, int)
     (loop_var,) = member.output[level.dim].symbols()
     return {
@@ -380,7 +380,7 @@ def _hint(member: Member, level: Level, number: int) -> dict[str, Any]:
     }
 
 
-def _member(op: Record) -> Member:
+def _member(op: Record) -> SeedMember:
     independent = op.get("independent_plan")
     plan = None if not independent else _plan_of(independent, op["ranges"])
     hinted = bool(op.get("pre_existing_dim_hints"))
@@ -392,7 +392,7 @@ def _member(op: Record) -> Member:
     named = {buffer for buffer, _ in through}
     through += tuple((dep["buffer"], ()) for dep in op["reads"] if dep["buffer"] not in named)
     output = tuple(parse(str(c)) for c in op.get("out_coords") or ())
-    return Member(
+    return SeedMember(
         op["name"],
         op["name"],
         op["kind"] == "Reduction",

@@ -1,85 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Groups: which operations share their loops, so that what passes between them is one tile.
 
-Operations are walked in program order with one open run. A planned operation joins the run if its
-tiles correspond to the run's, or opens a run of its own. Two loops that are not synchronised over
-one buffer are refused, unless full-size intermediates are allowed."""
+`runs` says which operations could share loops; here a run becomes one group, with one split that is
+legal for every member, or is cut into several groups with full-size intermediates between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
-from spyre_mlir.accesses import Access, device_coordinates
-from spyre_mlir.diagnostics import Refusal, refused_at
+from spyre_mlir.diagnostics import Note, Refusal, refused_at
 from spyre_mlir.kernels import Kernel
-from spyre_mlir.layouts import Layout
-from spyre_mlir.quasiaffine import Expression
-from spyre_mlir.tiling.planner import DEFAULT, Options, plan_tiles
+from spyre_mlir.tiling.joint import JointPlan, joint_plan
+from spyre_mlir.tiling.members import BARRIER, Builder, Member, writers_of
+from spyre_mlir.tiling.planner import DEFAULT, Options
 from spyre_mlir.tiling.plans import Level, TilePlan
+from spyre_mlir.tiling.runs import Grower, SharedDim, bare, components, shared_dims
 
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One operation of a program, as grouping sees it.
-
-    `result` is the buffer it writes; `output` its host coordinates there; `through` the host
-    coordinates of every read, with the buffer that is read. A `hint` is a user's plan and wins.
-    `replan` plans it anew with some dims cut already (symbol -> elements per tile), None where that
-    cannot be."""
-
-    name: str
-    result: str
-    reduction: bool
-    output: tuple[Expression, ...]
-    through: tuple[tuple[str, tuple[Expression, ...]], ...]
-    plan: TilePlan | None = None
-    hint: TilePlan | None = None
-    replan: Callable[[dict[str, int]], TilePlan | None] | None = None
-
-    def reads(self, buffers: Mapping[str, object]) -> list[tuple[str, tuple[Expression, ...]]]:
-        """The reads of any of these buffers."""
-        return [read for read in self.through if read[0] in buffers]
-
-
-def host_coordinates(access: Access, kernel: Kernel) -> tuple[Expression, ...]:
-    """The coordinates of an access in the host shape of its buffer."""
-    host = Layout((*access.shape, 1), (*access.strides, -1))
-    on_host = Access(access.label, access.buffer, host, access.element, access.index)
-    return device_coordinates(on_host, kernel.extents)[:-1]
-
-
-def member_of(
-    kernel: Kernel,
-    plan: TilePlan | None,
-    *,
-    hint: TilePlan | None = None,
-    options: Options = DEFAULT,
-) -> Member:
-    """The member for a kernel and its own plan."""
-    result = kernel.writes[0]
-
-    def replan(given: dict[str, int]) -> TilePlan | None:
-        try:
-            return plan_tiles(kernel, options, given=given)
-        except Refusal:
-            return None
-
-    indirect = any(access.indirect for access in kernel.accesses)
-    return Member(
-        kernel.label or kernel.name,
-        result.buffer,
-        any(dim.reduction for dim in kernel.dims),
-        () if indirect else host_coordinates(result, kernel),
-        tuple(
-            (access.buffer, () if indirect else host_coordinates(access, kernel))
-            for access in kernel.reads
-        ),
-        plan,
-        hint,
-        replan,
-    )
+PARTITION_LIMIT = 16
+"""Members of a run up to which every way to cut it into intervals is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,180 +39,345 @@ class Grouping:
     groups: tuple[Group, ...]
 
 
-@dataclass(slots=True)
-class Run:
-    """The open group: positions, and per member its levels, of which the first `shared` are
-    common."""
+def plan_program(
+    kernels: Sequence[Kernel | None],
+    options: Options = DEFAULT,
+    *,
+    hints: Mapping[int, TilePlan] | None = None,
+    materialize: bool = True,
+) -> Grouping:
+    """Plans the operations of a program, in order, and groups them.
 
-    positions: list[int] = field(default_factory=list)
-    members: list[Member] = field(default_factory=list)
-    levels: list[tuple[Level, ...]] = field(default_factory=list)
-    shared: int = 0
-    writers: dict[str, int] = field(default_factory=dict)
-    """Buffer -> which member writes it."""
-
-    def add(self, position: int, member: Member, levels: tuple[Level, ...]) -> bool:
-        """Takes a member in; says so."""
-        self.writers[member.result] = len(self.members)
-        self.positions.append(position)
-        self.members.append(member)
-        self.levels.append(levels)
-        return True
-
-    @property
-    def rooted_in_reduction(self) -> bool:
-        """Whether a reduction opened it."""
-        return self.members[0].reduction
-
-    def levels_of(self, buffer: str) -> tuple[Level, ...]:
-        """The shared levels in the dims of the member that writes the buffer."""
-        return self.levels[self.writers[buffer]][: self.shared]
+    None stands for an operation that has no kernel and is not to be moved over. Buffers tie reads to
+    writes, so each value needs a name of its own there; those that nothing reads are the results.
+    `hints` are users' plans by position; those operations are not planned. Raises what `group`
+    raises."""
+    hints = hints or {}
+    read = {access.buffer for kernel in kernels if kernel for access in kernel.reads}
+    builder = Builder(options)
+    members = []
+    for position, kernel in enumerate(kernels):
+        if kernel is None:
+            members.append(BARRIER)
+            continue
+        buffers = [access.buffer for access in kernel.accesses]
+        escapes = any(access.buffer not in read for access in kernel.writes)
+        hint = hints.get(position)
+        members.append(builder.add(kernel, buffers, hint=hint, escapes=escapes))
+    return group(members, options, materialize=materialize)
 
 
-class Rules(Protocol):
-    """How runs grow. `join` adds the member to the run and says whether it did."""
+def group(
+    members: Sequence[Member], options: Options = DEFAULT, *, materialize: bool = True
+) -> Grouping:
+    """Which operations share loops, and the final plan of each, in program order.
 
-    def join(self, run: Run, member: Member, position: int) -> bool: ...
-
-    def closes(self, member: Member) -> bool: ...
+    Where loops cannot be shared, or cost more than separate ones, the buffer between them has its
+    full size, if the operations around it are legal on it. Raises the refusal of an operation for
+    which neither holds. Without `materialize`, a tiled operation that reads the result of another
+    loop is refused: SPY051 a hint tiles the producer, SPY052 anything else. A refusal's place is the
+    member's position."""
+    plans: list[TilePlan | None] = [member.hint for member in members]
+    found: list[tuple[tuple[int, ...], JointPlan]] = []
+    search = _Partition(members, options)
+    for run in Grower(members).grow():
+        found += search.groups(run)
+    groups: list[Group] = []
+    for positions, joint in _like_loops(members, sorted(found, key=lambda g: g[0]), search):
+        number = len(groups)
+        groups.append(Group(number, positions, joint.shared))
+        for position, plan in zip(positions, joint.plans, strict=True):
+            plans[position] = replace(plan, group=number)
+    if not materialize:
+        _refuse_full_size(members, plans)
+    return Grouping(tuple(plans), tuple(groups))
 
 
 @dataclass(frozen=True, slots=True)
-class SharedLevels:
-    """The default: the levels whose tiles are the same cells on both sides are shared, and each
-    member keeps what else it cuts inside them. Without `nested`, all levels must be shared."""
+class _Part:
+    """Groups of some members of a run, and their price; `stuck` is the operation without a legal
+    plan, if there is one."""
 
-    nested: bool = True
-
-    def join(self, run: Run, member: Member, position: int) -> bool:
-        assert member.plan is not None
-        reads = member.reads(run.writers)
-        if not reads:
-            equal = not member.reduction and not run.rooted_in_reduction
-            return equal and self._take(run, member, position, member.plan.levels)
-        kept: list[int] = []
-        symbols: list[str] = []
-        for at in range(run.shared):
-            symbol = _common_symbol(run, reads, at)
-            if symbol is not None and _dim_of(member, symbol) is not None:
-                kept.append(at)
-                symbols.append(symbol)
-        if not kept or member.replan is None:
-            return False
-        sizes = [run.levels[0][at].size for at in kept]
-        plan = member.replan(dict(zip(symbols, sizes, strict=True)))
-        if plan is None:
-            return False
-        dims = [_dim_of(member, symbol) for symbol in symbols]
-        outer = [level for dim in dims for level in plan.levels if level.dim == dim]
-        if len(outer) != len(kept) or any(
-            (mine.count, mine.remainder) != (run.levels[0][at].count, run.levels[0][at].remainder)
-            for mine, at in zip(outer, kept, strict=True)
-        ):
-            return False
-        inner = [level for level in plan.levels if level not in outer]
-        if not self.nested and (inner or len(kept) < run.shared):
-            return False
-        if len(kept) < run.shared:
-            _share_only(run, kept)
-        return run.add(position, member, (*outer, *inner))
-
-    def closes(self, member: Member) -> bool:
-        return False
-
-    def _take(self, run: Run, member: Member, position: int, levels: tuple[Level, ...]) -> bool:
-        """Joins a member that reads nothing of the run: all levels must be equal."""
-        if run.shared != len(levels) or run.levels[0] != levels:
-            return False
-        return run.add(position, member, levels)
+    price: int = 0
+    groups: tuple[tuple[tuple[int, ...], JointPlan], ...] = ()
+    stuck: int | None = None
 
 
-def _share_only(run: Run, kept: list[int]) -> None:
-    """Moves the levels that are shared no longer inside: each member runs them for itself."""
-    for number, levels in enumerate(run.levels):
-        outer = [levels[at] for at in kept]
-        inner = [level for at, level in enumerate(levels) if at not in kept]
-        run.levels[number] = (*outer, *inner)
-    run.shared = len(kept)
+class _Partition:
+    """How runs are cut into groups."""
 
+    def __init__(self, members: Sequence[Member], options: Options) -> None:
+        self.members, self.options = members, options
+        self.readers: dict[str, list[int]] = {}
+        self.writers: dict[str, int] = {}
+        for number, member in enumerate(members):
+            for buffer in dict.fromkeys(buffer for buffer, _ in member.through):
+                self.readers.setdefault(buffer, []).append(number)
+            self.writers.update(dict.fromkeys(member.results, number))
 
-def _common_symbol(
-    run: Run, reads: list[tuple[str, tuple[Expression, ...]]], at: int
-) -> str | None:
-    """The symbol of the reader that runs over the cells of shared level `at` in every read."""
-    found = set()
-    for buffer, coordinates in reads:
-        level = run.levels_of(buffer)[at]
-        if level.kind != "parallel" or not isinstance(level.dim, int):
-            return None
-        if level.dim >= len(coordinates):
-            return None
-        found.add(str(coordinates[level.dim]))
-    name = found.pop()
-    return name if not found and name.isidentifier() else None
-
-
-def _dim_of(member: Member, symbol: str) -> int | None:
-    """The host dim of the result over which the symbol runs alone."""
-    for dim, coordinate in enumerate(member.output):
-        if str(coordinate) == symbol:
-            return dim
-    return None
-
-
-class SeedRules:
-    """The reference's rules (its August tree): whole signatures, and a reduction ends its run."""
-
-    def join(self, run: Run, member: Member, position: int) -> bool:
-        assert member.plan is not None
-        mine, theirs = member.plan.levels, run.levels[0]
-        reads = member.reads(run.writers)
-        if any(level.kind == "reduction" for level in (*mine, *theirs)):
-            return False
-        if not member.reduction:
-            same = _signature(mine) == _signature(theirs)
-            if not same:
-                if not reads or member.replan is None:
-                    return False
-                given = member.replan({str(level.dim): level.count for level in theirs})
-                if given is None:
-                    return False
-                mine = given.levels
-            linked = bool(reads) and _corresponds(run, member, reads, mine)
-            joins = linked if run.rooted_in_reduction else True
+    def groups(self, run: list[int]) -> list[tuple[tuple[int, ...], JointPlan]]:
+        """The groups of a run: all of it if no member then runs more tiles than by itself, the
+        cheapest intervals if the run is short, else the longest intervals that have a plan."""
+        run = self._between(run)
+        together = self._part(run)
+        if together.stuck is None and not self._finer(together):
+            return list(together.groups)
+        if len(run) <= PARTITION_LIMIT:
+            best = self._cheapest(run)
+        elif together.stuck is None:
+            best = together
         else:
-            counts = [level.count for level in mine] == [level.count for level in theirs]
-            joins = bool(reads) and counts and _corresponds(run, member, reads, mine)
-        return joins and run.add(position, member, mine)
+            best = self._longest(run)
+        if best.stuck is not None:
+            raise self._refusal(best.stuck)
+        return list(best.groups)
 
-    def closes(self, member: Member) -> bool:
-        return member.reduction
+    def _between(self, numbers: Sequence[int]) -> list[int]:
+        """The members that need tiles, and those through which one of them reads another."""
+        chosen = set(numbers)
+        reached: set[int] = set()
+        for number in numbers:
+            sources = (self.writers.get(buffer) for buffer, _ in self.members[number].through)
+            if self.members[number].needs_tiles or any(s in reached for s in sources):
+                reached.add(number)
+        kept: set[int] = set()
+        for number in reversed(numbers):
+            member = self.members[number]
+            readers = (r for b in member.results for r in self.readers.get(b, ()) if r in chosen)
+            if number in reached and (member.needs_tiles or any(r in kept for r in readers)):
+                kept.add(number)
+        return [number for number in numbers if number in kept]
+
+    def _part(self, numbers: Sequence[int]) -> _Part:
+        """One group for each set of these members that reads tie together."""
+        numbers = self._between(numbers)
+        price, groups = 0, []
+        for part in components(numbers, self.members, self.writers):
+            joint = self._joint(part)
+            if joint is None:
+                return _Part(stuck=part[-1])
+            groups.append((tuple(part), joint))
+            price += joint.tiles
+            price += sum(self._limits(buffer) for buffer in self._whole(part, kept=False))
+        return _Part(price, tuple(groups))
+
+    def _joint(self, part: list[int]) -> JointPlan | None:
+        """The cheapest common split of members: the loops over some of the shared dims that need to
+        be cut are common, each member cuts the others for itself."""
+        if len(part) == 1:
+            plan = self.members[part[0]].plan
+            return None if plan is None else JointPlan((plan,), len(plan.levels))
+        members = {number: self.members[number] for number in part}
+        whole = self._whole(part)
+
+        def joint(dims: Sequence[SharedDim]) -> JointPlan | None:
+            return joint_plan(members, dims, whole, self.options) if dims else None
+
+        shared = shared_dims(part, self.members, self.writers)
+        best = joint(shared)
+        if best is None or best.shared == 1:
+            return best
+        cut = [shared[at] for at in best.cut]
+        for size in range(len(cut) - 1, 0, -1):
+            for some in combinations(cut, size):
+                other = joint(some)
+                if other is not None and other.tiles < best.tiles:
+                    best = other
+        return best
+
+    def _whole(self, part: Sequence[int], *, kept: bool = True) -> list[str]:
+        """The results that are seen outside of a group; without `kept`, but for those that must have
+        their full size in any case."""
+        inside = set(part)
+        found = []
+        for number in part:
+            member = self.members[number]
+            for buffer in member.results:
+                read = any(reader not in inside for reader in self.readers.get(buffer, ()))
+                if (kept or not member.escapes) and (read or member.escapes):
+                    found.append(buffer)
+        return found
+
+    def _limits(self, buffer: str) -> int:
+        """The size of a buffer in spans of the limit, rounded up."""
+        member = self.members[self.writers[buffer]]
+        assert member.kernel is not None
+        access = member.kernel.accesses[member.buffers.index(buffer)]
+        return -(-access.layout.bytes // self.options.span_limit)
+
+    def _finer(self, part: _Part) -> bool:
+        """Whether a member that needs tiles runs more of them than it would by itself."""
+        return any(
+            own is not None and plan.tiles > own.tiles
+            for numbers, joint in part.groups
+            for own, plan in zip(
+                [self.members[number].plan for number in numbers], joint.plans, strict=True
+            )
+        )
+
+    def _cheapest(self, run: list[int]) -> _Part:
+        """The cheapest way to cut a run into intervals, by dynamic programming over their ends."""
+        best: list[_Part | None] = [_Part()]
+        for end in range(1, len(run) + 1):
+            best.append(None)
+            for start in range(end):
+                before = best[start]
+                if before is None:
+                    continue
+                part = self._part(run[start:end])
+                if part.stuck is None:
+                    left_out = end - start - sum(len(numbers) for numbers, _ in part.groups)
+                    price = before.price + part.price + left_out
+                    known = best[end]
+                    if known is None or price < known.price:
+                        best[end] = _Part(price, before.groups + part.groups)
+        if best[-1] is not None:
+            return best[-1]
+        reached = max(end for end, part in enumerate(best) if part is not None)
+        return _Part(stuck=self._stuck(run[reached:]))
+
+    def _longest(self, run: list[int]) -> _Part:
+        """Intervals in program order, each as long as doubling and bisection find it to have a
+        plan."""
+        groups: tuple[tuple[tuple[int, ...], JointPlan], ...] = ()
+        start = 0
+        while start < len(run):
+            step, good = 1, None
+            while True:
+                part = self._part(run[start : start + step])
+                if part.stuck is None:
+                    good, fits = part, step
+                elif good is not None or step > PARTITION_LIMIT:
+                    break
+                if start + step >= len(run):
+                    break
+                step *= 2
+            if good is None:
+                return _Part(stuck=self._stuck(run[start:]))
+            low, high = fits, min(step, len(run) - start)
+            while high - low > 1:
+                middle = (low + high) // 2
+                part = self._part(run[start : start + middle])
+                if part.stuck is None:
+                    low, good = middle, part
+                else:
+                    high = middle
+            groups += good.groups
+            start += low
+        return _Part(groups=groups)
+
+    def _stuck(self, run: Sequence[int]) -> int:
+        """The operation to name where a run has no plan: the first one without a plan of its own."""
+        return next((n for n in run if self.members[n].refusal is not None), run[0])
+
+    def _refusal(self, number: int) -> Refusal:
+        """The refusal of an operation that has no legal plan, neither alone nor with what it
+        reads."""
+        own = self.members[number].refusal
+        assert own is not None, "what has a plan of its own is never stuck"
+        read = [self.writers[b] for b, _ in self.members[number].through if b in self.writers]
+        notes = tuple(
+            Note(f"no loop shared with {self.members[w].name}, which it reads, helps")
+            for w in dict.fromkeys(read)
+        )
+        return Refusal(
+            own.code, own.message, notes=(*own.notes, *notes), remedy=own.remedy, place=number
+        )
 
 
-def _signature(levels: Sequence[Level]) -> list[tuple[str, int | str, int]]:
-    return [(level.kind, level.dim, level.count) for level in levels]
+def _like_loops(
+    members: Sequence[Member],
+    found: Sequence[tuple[tuple[int, ...], JointPlan]],
+    search: _Partition,
+) -> Iterator[tuple[tuple[int, ...], JointPlan]]:
+    """The groups, pointwise ones with equal loops that stand behind one another and do not depend
+    on one another made one."""
+    open_group: tuple[tuple[int, ...], JointPlan] | None = None
+    after: set[int] = set()
+    for positions, joint in found:
+        if open_group is not None:
+            own, first = open_group
+            after |= _dependent(
+                members, range(own[-1] + 1, positions[-1] + 1), after | set(own), search
+            )
+            apart = any(
+                members[at].barrier or members[at].hint for at in range(own[-1], positions[0])
+            )
+            if (
+                not apart
+                and not after & set(positions)
+                and _alike(members, own, first, positions, joint)
+            ):
+                merged = JointPlan(first.plans + joint.plans, joint.shared)
+                inside = range(positions[0], positions[-1] + 1)
+                after |= _dependent(members, inside, after | set(positions), search) - set(
+                    positions
+                )
+                open_group = (own + positions, merged)
+                continue
+            yield open_group
+        open_group, after = (positions, joint), set()
+    if open_group is not None:
+        yield open_group
 
 
-def _corresponds(
-    run: Run,
-    member: Member,
-    reads: list[tuple[str, tuple[Expression, ...]]],
-    levels: Sequence[Level],
+def _alike(
+    members: Sequence[Member],
+    first: tuple[int, ...],
+    one: JointPlan,
+    second: tuple[int, ...],
+    other: JointPlan,
 ) -> bool:
-    """Whether each tiled coordinate of the reader shares its symbols with that of the producer."""
-    for buffer, coordinates in reads:
-        for mine, theirs in zip(levels, run.levels_of(buffer), strict=True):
-            assert isinstance(mine.dim, int) and isinstance(theirs.dim, int)
-            own = member.output[mine.dim].symbols()
-            if not own or not set(own) <= set(coordinates[theirs.dim].symbols()):
-                return False
-    return True
+    """Whether two groups of pointwise operations have equal loops, one behind the other."""
+    levels = {plan.levels for plan in (*one.plans, *other.plans)}
+    kernels = [members[at].kernel for at in (*first, *second)]
+    pointwise = not any(dim.reduction for kernel in kernels if kernel for dim in kernel.dims)
+    return first[-1] < second[0] and len(levels) == 1 and pointwise and one.shared == other.shared
+
+
+def _dependent(
+    members: Sequence[Member], positions: range, sources: set[int], search: _Partition
+) -> set[int]:
+    """The operations among these that read, also by way of one another, what the sources write."""
+    found: set[int] = set()
+    for at in positions:
+        writers = (search.writers.get(buffer) for buffer, _ in members[at].through)
+        if any(w in sources or w in found for w in writers):
+            found.add(at)
+    return found
+
+
+def _refuse_full_size(members: Sequence[Member], plans: Sequence[TilePlan | None]) -> None:
+    """Refuses what reads the tiles of another loop."""
+    writers = writers_of(dict(enumerate(members)))
+    for number, (member, plan) in enumerate(zip(members, plans, strict=True)):
+        if plan is None or member.hint is not None:
+            continue
+        read = dict.fromkeys(writers[b] for b, _ in member.through if b in writers)
+        other = [w for w in read if _apart(plans[w], plan)]
+        for writer in sorted(other, key=lambda w: members[w].hint is None):
+            code, name = "SPY052", members[writer].name
+            why = f"its tiles are no tiles that {name} could be made in"
+            if members[writer].hint is not None:
+                code, why = "SPY051", f"a hint tiles {name}"
+            with refused_at(number):
+                raise Refusal(
+                    code,
+                    f"{member.name} is tiled and reads {name}, which is tiled in another loop",
+                    notes=(why,),
+                    remedy="tile both alike with hints, or allow full-size intermediates",
+                )
+
+
+def _apart(plan: TilePlan | None, other: TilePlan) -> bool:
+    """Whether a plan is in another loop than one of the planner's."""
+    return plan is not None and (plan.origin, plan.group) != (other.origin, other.group)
 
 
 def common_levels(members: Sequence[Member], plans: Sequence[TilePlan]) -> int:
     """How many outer levels of the plans of one group are common: equal tiles, and the same cells
     in everything that one member reads from another."""
-    writers = {member.result: number for number, member in enumerate(members)}
+    writers = writers_of(dict(enumerate(members)))
     depth = min(len(plan.levels) for plan in plans)
     for at in range(depth):
         first = plans[0].levels[at]
@@ -284,137 +389,22 @@ def common_levels(members: Sequence[Member], plans: Sequence[TilePlan]) -> int:
                 first.remainder,
             ):
                 return at
-            for buffer, coordinates in member.reads(writers):
-                producer = plans[writers[buffer]].levels[at]
-                if not _same_cells(member, level, coordinates, producer):
-                    return at
-            if not member.reads(writers) and level.kind != first.kind:
+            reads = member.reads(writers)
+            if any(
+                not _same_cells(member, level, cells, plans[writers[buffer]].levels[at])
+                for buffer, cells in reads
+            ):
+                return at
+            if not reads and level.kind != first.kind:
                 return at
     return depth
 
 
-def _same_cells(
-    reader: Member, level: Level, coordinates: tuple[Expression, ...], producer: Level
-) -> bool:
+def _same_cells(reader: Member, level: Level, cells: Sequence[object], producer: Level) -> bool:
     """Whether a tile of the reader reads just the cells of the producer's tile along a level."""
-    if level.kind != "parallel" or producer.kind != "parallel":
+    if level.kind != "parallel" or producer.kind != "parallel" or not cells:
         return False
     if not isinstance(level.dim, int) or not isinstance(producer.dim, int):
         return False
-    own = str(reader.output[level.dim])
-    return own.isidentifier() and str(coordinates[producer.dim]) == own
-
-
-def plan_program(
-    kernels: Sequence[Kernel | None],
-    options: Options = DEFAULT,
-    *,
-    hints: Mapping[int, TilePlan] | None = None,
-    materialize: bool = False,
-    nested: bool = True,
-) -> Grouping:
-    """Plans the operations of a program, in order, and groups them.
-
-    None stands for an operation that has no kernel and is not to be moved over: it ends the open
-    run. Buffers tie reads to writes, so each value needs a name of its own there. `hints` are
-    users' plans by position; those operations are not planned. See `group` for `materialize`,
-    `SharedLevels` for `nested`. Raises what `plan_tiles` and `group` raise."""
-    hints = hints or {}
-    members = []
-    for position, kernel in enumerate(kernels):
-        if kernel is None:
-            members.append(Member("", "", False, (), ()))
-            continue
-        hint = hints.get(position)
-        plan = plan_tiles(kernel, options) if hint is None else None
-        members.append(member_of(kernel, plan, hint=hint, options=options))
-    rules = SeedRules() if options.policy == "seed" else SharedLevels(nested)
-    return group(members, rules, materialize=materialize)
-
-
-def group(
-    members: Sequence[Member], rules: Rules | None = None, *, materialize: bool = False
-) -> Grouping:
-    """Which planned operations share loops, in program order.
-
-    With `materialize`, an operation that cannot join what it reads gets a loop of its own over the
-    full-size buffer. Otherwise that is refused: SPY050 the loop is closed, SPY051 a hint tiles the
-    producer, SPY052 the loop is open, but the tiles do not correspond; the refusal's place is the
-    member's position."""
-    return _Walk(members, rules or SharedLevels(), materialize).result()
-
-
-class _Walk:
-    def __init__(self, members: Sequence[Member], rules: Rules, materialize: bool) -> None:
-        self.members, self.rules, self.materialize = members, rules, materialize
-        self.plans: list[TilePlan | None] = [None] * len(members)
-        self.groups: list[Group] = []
-        self.closed: dict[str, str] = {}
-        self.hinted: dict[str, str] = {}
-        self.run = Run()
-
-    def result(self) -> Grouping:
-        for position, member in enumerate(self.members):
-            with refused_at(position):
-                self._visit(position, member)
-        self._flush()
-        return Grouping(tuple(self.plans), tuple(self.groups))
-
-    def _visit(self, position: int, member: Member) -> None:
-        if member.hint is not None or member.plan is None:
-            self._flush()
-            if member.hint is not None:
-                self.plans[position] = member.hint
-                self.hinted[member.result] = member.name
-            return
-        self._refuse_conflict(member, self.closed, "SPY050", "the loop of {} is closed already")
-        self._refuse_conflict(member, self.hinted, "SPY051", "a hint tiles {}")
-        if self.run.members and self.rules.join(self.run, member, position):
-            if self.rules.closes(member):
-                self._flush()
-            return
-        open_run = {m.result: m.name for _, m in self._producers(member)}
-        self._refuse_conflict(
-            member, open_run, "SPY052", "its tiles do not correspond to those of {}"
-        )
-        self._flush()
-        levels = member.plan.levels
-        self.run = Run(shared=len(levels))
-        self.run.add(position, member, levels)
-        if all(level.kind == "reduction" for level in levels):
-            # Its result is complete only after the loop: nothing joins, nothing conflicts.
-            self._flush(record=False)
-
-    def _producers(self, member: Member) -> list[tuple[str, Member]]:
-        """The members of the open run that this one reads."""
-        read = member.reads(self.run.writers)
-        return [(buffer, self.run.members[self.run.writers[buffer]]) for buffer, _ in read]
-
-    def _refuse_conflict(
-        self, member: Member, buffers: dict[str, str], code: str, why: str
-    ) -> None:
-        if self.materialize:
-            return
-        producers = dict.fromkeys(buffers[buffer] for buffer, _ in member.reads(buffers))
-        if producers:
-            names = ", ".join(producers)
-            raise Refusal(
-                code,
-                f"{member.name} is tiled and reads {names}, which is tiled in another loop",
-                notes=(why.format(names),),
-                remedy="tile both alike with hints, or allow full-size intermediates",
-            )
-
-    def _flush(self, *, record: bool = True) -> None:
-        run = self.run
-        if run.members:
-            number = len(self.groups)
-            self.groups.append(Group(number, tuple(run.positions), run.shared))
-            for position, member, levels in zip(
-                run.positions, run.members, run.levels, strict=True
-            ):
-                assert member.plan is not None
-                self.plans[position] = replace(member.plan, levels=levels, group=number)
-                if record:
-                    self.closed[member.result] = member.name
-        self.run = Run()
+    own = reader.output[level.dim]
+    return bare(own) is not None and cells[producer.dim] == own
