@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.builders import build
+from spyre_mlir.builders import build, create
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.operations import attributes, computed_results, meaning, walk
 from spyre_mlir.padding import buffer, empty, rounded_up, trimmed, turned, whole_sticks
+from spyre_mlir.padding_lanes import ends_in_stick, hold_numbers
 from spyre_mlir.partial_sticks import TURNED, other_stick
 from spyre_mlir.passmanager import Pass, statistic
+from spyre_mlir.sticks import with_stick
 from spyre_mlir.tensors import TensorType
 
 
@@ -30,7 +32,8 @@ class DecomposeOperations(
     Sums and differences of three operands become two operations, a product that accumulates a product and a sum, a
     concatenation one copy per operand into one buffer, a scan one operation for each result, filled padding a copy over
     the filled buffer, a leaky_relu with another slope than the device's a choice. Where the valid cells of the reduced
-    dim of a product end within a stick, the second factor is copied into a buffer that has zeros behind them."""
+    dim of a product end within a stick, the second factor is copied into a buffer that has zeros behind them, and so is
+    the first where no numbers may lie behind its own."""
 
     decomposed = statistic("operations decomposed")
 
@@ -48,7 +51,7 @@ def _is_composed(op: ir.Operation) -> bool:
     row = meaning(op)
     if row is None or row.name in REWRITES or len(op.results) > 1:
         return row is not None
-    return row.name == "batch_matmul" and _ends_within_stick(op)
+    return row.name == "batch_matmul" and ends_in_stick(op.operands[0])
 
 
 def _decompose(op: ir.Operation) -> bool:
@@ -172,8 +175,36 @@ def _fillpad(op: ir.Operation) -> ir.Value[ir.Type]:
     row = meaning(op)
     assert row is not None
     tensor = encodings.read(op.results[0].type)
-    filled = _full(tensor, _extreme(attributes(op, row)["pad"], tensor.element))
-    return build("insert_slice", op.operands[0], filled, static_offsets=[0] * len(tensor.shape))
+    return _filled(op.operands[0], tensor, _extreme(attributes(op, row)["pad"], tensor.element))
+
+
+def _filled(value: ir.Value[ir.Type], kind: TensorType, number: float) -> ir.Value[ir.Type]:
+    """A buffer of a type that holds a tensor, and behind its cells one number.
+
+    Where a symbolic extent ends within a stick, the sticks are turned: cells then end with a row."""
+    given = encodings.read(value.type)
+    inside = bool(given.rank) and not isinstance(given.valid[-1], int) and ends_in_stick(value)
+    if not inside or kind.layout is not None or kind.element not in TURNED:
+        return _copied(value, _full(kind, number))
+    if given.valid[:-1] != kind.valid[:-1] or given.shape[:-1] != kind.shape[:-1]:
+        shape, valid = (*kind.shape[:-1], given.shape[-1]), (*kind.valid[:-1], given.valid[-1])
+        value = _copied(value, _full(TensorType(shape, kind.element, valid_shape=valid), number))
+        given = encodings.read(value.type)
+    dim, other = kind.rank - 1, other_stick(kind.shape, kind.rank - 1)
+    if other is None:
+        row = build("reshape", value, shape=(1, *given.shape))
+        above = TensorType((1, *kind.shape), kind.element, valid_shape=(1, *kind.valid))
+        return build("reshape", _filled(row, above, number), shape=kind.shape)
+    shape = whole_sticks(kind.shape, (dim, other))
+    onto = with_stick(shape, kind.element, other)
+    filled = _full(TensorType(shape, kind.element, onto, valid_shape=kind.valid), number)
+    return trimmed(turned(_copied(value, filled), dim), kind.shape)
+
+
+def _copied(value: ir.Value[ir.Type], onto: ir.Value[ir.Type]) -> ir.Value[ir.Type]:
+    """A buffer with a tensor at its start. Regions were proved before, with what is known of symbols."""
+    offsets = [0] * len(value.type.shape)
+    return create("insert_slice", [value, onto], [onto.type], static_offsets=offsets).results[0]
 
 
 REWRITES: dict[str, Rewrite] = {
@@ -220,21 +251,38 @@ def _extreme(pad: str, element: str) -> float:
     return float("inf") if pad == "max" else -float("inf")
 
 
-def _ends_within_stick(op: ir.Operation) -> bool:
-    """Whether the reduced cells of a product that take part end within a stick of its second factor."""
-    lhs, rhs = (encodings.read(operand.type) for operand in op.operands)
-    taken = lhs.valid[-1]
-    return isinstance(taken, int) and taken % _lanes(rhs) != 0
+def _with_zeros(value: ir.Value[ir.Type], tensor: TensorType) -> ir.Value[ir.Type]:
+    """The same tensor in a buffer that has zeros behind the cells of its last dim, up to a whole stick."""
+    whole = (*tensor.shape[:-1], rounded_up(tensor.shape[-1], _lanes(tensor)))
+    kind = TensorType(whole, tensor.element, valid_shape=(*tensor.valid[:-1], whole[-1]))
+    held = trimmed(_filled(value, kind, 0.0), tensor.shape)
+    return build("set_valid_shape", held, valid_shape=tensor.valid)
+
+
+def _whole_factors(op: ir.Operation, lhs: TensorType, rhs: TensorType) -> bool:
+    """Lets a product over a symbolic extent run over whole sticks, with zeros in both factors behind the extent."""
+    whole = rounded_up(lhs.shape[-1], _lanes(rhs))
+    *rows, _ = lhs.shape
+    *batch, _, columns = rhs.shape
+    *held, _, n = rhs.valid
+    left = TensorType((*rows, whole), lhs.element, valid_shape=(*lhs.valid[:-1], whole))
+    right = TensorType((*batch, whole, columns), rhs.element, valid_shape=(*held, whole, n))
+    op.operands[0] = _filled(op.operands[0], left, 0.0)
+    op.operands[1] = _filled(op.operands[1], right, 0.0)
+    return True
 
 
 def _whole_sticks(op: ir.Operation) -> bool:
     """Lets a product read its second factor from a buffer with zeros behind the cells that take part, up to a whole
     stick: what lies there in the first factor is padding."""
-    if not _ends_within_stick(op):
+    if not ends_in_stick(op.operands[0]):
         return False
     lhs, rhs = (encodings.read(operand.type) for operand in op.operands)
     lanes, taken = _lanes(rhs), lhs.valid[-1]
-    assert isinstance(taken, int)
+    if not isinstance(taken, int):
+        return _whole_factors(op, lhs, rhs)
+    if not hold_numbers(op.operands[0]):
+        op.operands[0] = _with_zeros(op.operands[0], lhs)
     *batch, k, n = rhs.shape
     *held, _, columns = rhs.valid
     whole, rank = rounded_up(taken, lanes), rhs.rank

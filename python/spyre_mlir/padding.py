@@ -53,5 +53,11 @@ def padded(value: ir.Value[ir.Type], shape: Sequence[int]) -> ir.Value[ir.Type]:
 
 
 def trimmed(value: ir.Value[ir.Type], shape: Sequence[int]) -> ir.Value[ir.Type]:
-    """The first cells of a tensor, a window of `shape`."""
-    return build("slice", value, static_offsets=[0] * len(shape), shape=tuple(shape))
+    """The first cells of a tensor, a window of `shape`, in which its symbolic extents end."""
+    cut = build("slice", value, static_offsets=[0] * len(shape), shape=tuple(shape))
+    valid = encodings.read(value.type).valid
+    if any(not isinstance(extent, int) for extent in valid):
+        kind = encodings.read(cut.type)
+        ends = (e if isinstance(g, int) else g for g, e in zip(valid, kind.valid, strict=True))
+        cut.set_type(encodings.write(replace(kind, valid_shape=tuple(ends))))
+    return cut

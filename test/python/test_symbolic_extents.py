@@ -93,6 +93,36 @@ PROGRAMS: dict[str, tuple[str, dict[str, tuple[int, int]]]] = {
           return %0 : t<20x70xf16> }""",
         {"k": (1, 4)},
     ),
+    "product over any extent": (
+        """func.func @f(%x: t<20x150xf16: n, m>, %y: t<150x70xf16: m, 70>, SYMBOLS) -> t<20x70xf16: n, 70> {
+          %0 = spyre.batch_matmul %x, %y : (t<20x150xf16: n, m>, t<150x70xf16: m, 70>) -> t<20x70xf16: n, 70>
+          return %0 : t<20x70xf16: n, 70> }""",
+        {"n": ROWS, "m": (0, 150)},
+    ),
+    "filled": (
+        """func.func @f(%x: t<20x70xf16: n, m>, SYMBOLS) -> t<20x150xf16> {
+          %0 = spyre.fillpad %x {pad = "zero"} : (t<20x70xf16: n, m>) -> t<20x150xf16>
+          return %0 : t<20x150xf16> }""",
+        {"n": ROWS, "m": (0, 70)},
+    ),
+    "row filled": (
+        """func.func @f(%x: t<70xf16: m>, SYMBOLS) -> t<70xf16> {
+          %0 = spyre.fillpad %x {pad = "max"} : (t<70xf16: m>) -> t<70xf16>
+          return %0 : t<70xf16> }""",
+        {"m": (0, 70)},
+    ),
+    "attention": (
+        """func.func @f(%q: t<20x64xf16>, %k: t<64x150xf16: 64, m>, %v: t<150x64xf16: m, 64>, SYMBOLS) -> t<20x64xf16> {
+          %s = spyre.batch_matmul %q, %k : (t<20x64xf16>, t<64x150xf16: 64, m>) -> t<20x150xf16: 20, m>
+          %0 = spyre.max %s {dims = [1], keep_dims = true} : (t<20x150xf16: 20, m>) -> t<20x1xf16>
+          %1 = spyre.sub %s, %0 : (t<20x150xf16: 20, m>, t<20x1xf16>) -> t<20x150xf16: 20, m>
+          %2 = spyre.exp %1 : (t<20x150xf16: 20, m>) -> t<20x150xf16: 20, m>
+          %3 = spyre.sum %2 {dims = [1], keep_dims = true} : (t<20x150xf16: 20, m>) -> t<20x1xf16>
+          %4 = spyre.div %2, %3 : (t<20x150xf16: 20, m>, t<20x1xf16>) -> t<20x150xf16: 20, m>
+          %5 = spyre.batch_matmul %4, %v : (t<20x150xf16: 20, m>, t<150x64xf16: m, 64>) -> t<20x64xf16>
+          return %5 : t<20x64xf16> }""",
+        {"m": LANES},
+    ),
     "inserted between data": (
         """func.func @f(%x: t<20x150xf16: n, 150>, %y: t<30x150xf16>, SYMBOLS) -> t<30x150xf16> {
           %0 = spyre.insert_slice %x into %y[3, 0] : (t<20x150xf16: n, 150>, t<30x150xf16>) -> t<30x150xf16>

@@ -31,9 +31,13 @@ func.func @product(%x: tensor<64x256xf16, #spyre.encoding<valid_shape = [64, 64 
 
 // -----
 
+// A product reads whole sticks of its first factor: both are filled with zeros behind the extent. To that end the first
+// one is turned, so that its extent ends with a row, and turned back.
+// CHECK-DAG: sdscbundle.sdsc @sdsc_2 "identity"{{.*}} symbolic = {{\[}}["out", 1, "n"]]
+// CHECK-DAG: sdscbundle.sdsc @sdsc_3 "ReStickifyOpHBM"
+// CHECK-DAG: sdscbundle.sdsc @sdsc_5 "identity"{{.*}} symbolic = {{\[}}["mb", 1, "n"]]
+// CHECK-DAG: sdscbundle.sdsc @sdsc_6 "batchmatmul"{{.*}}extents = array<i64: 64, 64, 128>
 func.func @ends_within_a_stick(%x: tensor<64x128xf16, #spyre.encoding<valid_shape = [64, n]>>, %y: tensor<128x64xf16, #spyre.encoding<valid_shape = [n, 64]>>, %n: index {spyre.extent = "n", spyre.range = array<i64: 1, 128>}) -> tensor<64x64xf16> {
-  // expected-error @+2 {{SPY101: 'batchmatmul' combines cells behind the extent n of iteration dim d2: it is iterated in granules of 64 elements, whole sticks}}
-  // expected-note @+1 {{remedy: give the extent as a multiple of 64, such as 64 * k, or as a literal}}
   %0 = spyre.batch_matmul %x, %y : (tensor<64x128xf16, #spyre.encoding<valid_shape = [64, n]>>, tensor<128x64xf16, #spyre.encoding<valid_shape = [n, 64]>>) -> tensor<64x64xf16>
   return %0 : tensor<64x64xf16>
 }
@@ -54,4 +58,14 @@ func.func @product_over_nothing(%x: tensor<64x256xf16, #spyre.encoding<valid_sha
   // expected-note @+1 {{remedy: declare the range of the symbols, so that 64 * n is at least 1}}
   %0 = spyre.batch_matmul %x, %y : (tensor<64x256xf16, #spyre.encoding<valid_shape = [64, 64 * n]>>, tensor<256x64xf16, #spyre.encoding<valid_shape = [64 * n, 64]>>) -> tensor<64x64xf16>
   return %0 : tensor<64x64xf16>
+}
+
+// -----
+
+// An insertion along the stick cannot end within one of which the rest holds data.
+func.func @insertion(%x: tensor<64x64xf16, #spyre.encoding<valid_shape = [64, n]>>, %y: tensor<64x128xf16>, %n: index {spyre.extent = "n"}) -> tensor<64x128xf16> {
+  // expected-error @+2 {{SPY101: 'identity' writes cells behind the extent n of iteration dim d1: it is iterated in granules of 64 elements, whole sticks}}
+  // expected-note @+1 {{remedy: give the extent as a multiple of 64, such as 64 * k, or as a literal}}
+  %0 = spyre.insert_slice %x into %y[0, 0] : (tensor<64x64xf16, #spyre.encoding<valid_shape = [64, n]>>, tensor<64x128xf16>) -> tensor<64x128xf16>
+  return %0 : tensor<64x128xf16>
 }
