@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spyre_mlir import ir
-from spyre_mlir.hardware import SPAN_LIMIT_BYTES
+from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.options import check_range
 from spyre_mlir.passmanager import Pass, option, statistic
 from spyre_mlir.plan_attributes import write_plan
@@ -44,6 +44,10 @@ class PlanSpanOverflow(
     reductions: Literal["never", "fallback", "always"] = option(
         "fallback", help="when a reduced range may be divided, and its parts combined"
     )
+    division: Literal["ignored", "counted"] = option(
+        "ignored", help="whether tiles may reach further than each core does after work division"
+    )
+    cores: int = option(CORES, help="cores to divide over, where division is counted")
     materialize: bool = option(
         True, help="whether what cannot share a loop, or should not, reads a full-size intermediate"
     )
@@ -52,6 +56,7 @@ class PlanSpanOverflow(
     def __post_init__(self) -> None:
         for field in ("span_limit", "count_cap", "max_dims"):
             check_range(self, field, least=1)
+        check_range(self, "cores", least=1, most=CORES)
 
     def run(self, op: ir.Operation) -> None:
         options = Options(
@@ -62,6 +67,8 @@ class PlanSpanOverflow(
             max_dims=self.max_dims,
             remainder=self.remainder,
             reductions=self.reductions,
+            division=self.division,
+            cores=self.cores,
         )
         if not self.enabled:
             return

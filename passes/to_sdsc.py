@@ -36,6 +36,12 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
     cores: int = option(CORES, help="cores to divide over")
     span_limit: int = option(SPAN_LIMIT_BYTES, help="largest span of one core, in bytes")
     plan: bool = option(True, help="whether operations that reach too far are tiled")
+    remainder: Literal["never", "fallback", "always"] = option(
+        "fallback", help="when a last tile may be smaller"
+    )
+    division: Literal["ignored", "counted"] = option(
+        "ignored", help="whether tiles may reach further than each core does after work division"
+    )
     policy: Literal["agree", "intersect"] = option(
         "agree", help="whether valid regions of operands agree, or what all of them hold is valid"
     )
@@ -53,7 +59,13 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
             LowerPartOps(),
             DecomposeOperations(),
             AssignLayouts(),
-            PlanSpanOverflow(enabled=self.plan, span_limit=self.span_limit),
+            PlanSpanOverflow(
+                enabled=self.plan,
+                span_limit=self.span_limit,
+                remainder=self.remainder,
+                division=self.division,
+                cores=self.cores,
+            ),
             Tile(),
             PlanMemory(),
             DivideWork(cores=self.cores, span_limit=self.span_limit),

@@ -216,3 +216,32 @@ def test_given_tiles_are_kept() -> None:
 def test_planning_changes_nothing() -> None:
     op = add(4096, 4096, 4096, 64)
     assert plan_tiles(op) == plan_tiles(op)
+
+
+@pytest.mark.parametrize(
+    ("op", "expected"),
+    [
+        (add(1, 8195, 256, 64), "none"),  # 5 cores with 1639 rows each
+        (add(1, 8209, 256, 64), "parallel(1) 1 x 4105 + 4104"),  # a prime, cut by no core
+        (add(1, 64 * 8195, 256, 64), "parallel(1) 4 x 131120"),  # 20 cores with 6556 rows
+        (kernel("linear(x,w)", (1, 4096), (49152, 4096)), "none"),
+    ],
+)
+def test_plans_that_count_on_work_division(op: Kernel, expected: str) -> None:
+    assert levels(op, division="counted") == expected
+
+
+def test_fewer_cores_need_more_tiles() -> None:
+    op = add(1, 64 * 8192, 256, 64)
+    counts = []
+    for cores in (1, 2, 8, 32):
+        plan = plan_tiles(op, Options(division="counted", cores=cores))
+        counts.append(plan.tiles if plan else 1)
+    assert counts[0] == 65 and counts == sorted(counts, reverse=True) and counts[-1] <= 8
+
+
+def test_reduced_ranges_in_tiles_are_not_counted_on() -> None:
+    op = kernel("sum dim=0", (65536, 64))
+    small = Options(span_limit=1024 * 128, cores=32)
+    assert levels(op, span_limit=2048 * 128, division="counted") == "none"  # 32 cores, one range
+    assert plan_tiles(op, replace(small, division="counted")) == plan_tiles(op, small)

@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="tile operations that reach too far (default: yes, unless the environment says no)",
     )
+    planning_arguments(parser)
     parser.add_argument(
         "--policy",
         choices=("agree", "intersect"),
@@ -37,6 +38,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="refuse operands whose valid regions differ, or narrow them (default: agree)",
     )
     parser.add_argument("--replace", action="store_true", help="overwrite a bundle that is there")
+
+
+def planning_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that say which plans are allowed."""
+    parser.add_argument(
+        "--remainder",
+        choices=("never", "fallback", "always"),
+        default="fallback",
+        help="when a last tile may be smaller (default: fallback)",
+    )
+    parser.add_argument(
+        "--division",
+        choices=("ignored", "counted"),
+        default="ignored",
+        help="whether tiles may count on the division over cores (default: ignored)",
+    )
 
 
 def _positive(text: str) -> int:
@@ -63,6 +80,8 @@ def execute(options: argparse.Namespace) -> int:
         cores=options.cores,
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
         plan=planning(options.plan),
+        remainder=options.remainder,
+        division=options.division,
         policy=options.policy,
     )
     bundle.write(options.output, replace=options.replace)

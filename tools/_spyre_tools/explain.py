@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from _spyre_tools.compile import _positive, planning
+from _spyre_tools.compile import _positive, planning, planning_arguments
 
 if TYPE_CHECKING:
     from spyre_mlir.explanations import Explanation
@@ -24,6 +24,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy", choices=("default", "seed"), default="default", help="of the planner (default)"
     )
+    parser.add_argument("--cores", type=_positive, default=32, help="cores to divide over (32)")
+    planning_arguments(parser)
     parser.add_argument(
         "--plan",
         action=argparse.BooleanOptionalAction,
@@ -42,6 +44,9 @@ def execute(options: argparse.Namespace) -> int:
         enabled=planning(options.plan),
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
         policy=options.policy,
+        remainder=options.remainder,
+        division=options.division,
+        cores=options.cores,
     )
     explanation = explain_program(program, planner)
     _print(explanation, options.format)

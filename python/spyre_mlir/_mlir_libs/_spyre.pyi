@@ -191,9 +191,6 @@ def emit_error(location: mlir.ir.Location, message: str, notes: Sequence[tuple[m
 
 def count(argument: str, statistic: int, count: int) -> None: ...
 
-def operations(root: mlir.ir.Operation, dialect: str) -> list:
-    """The operations of a dialect in `root`, outer before inner, in order."""
-
 def is_opt_flag(name: str) -> bool:
     """Whether spyre-opt has an option of this name that is not a pass."""
 
@@ -202,6 +199,43 @@ def opt_main(argv: Sequence[str], registry: mlir.ir.DialectRegistry) -> int:
 
 def lsp_main(argv: Sequence[str], registry: mlir.ir.DialectRegistry) -> int:
     """mlir-lsp-server with the dialects of the registry."""
+
+class Listing:
+    def __init__(self, root: mlir.ir.Operation, through: Sequence[str], into: Sequence[str], apart: Sequence[str]) -> None: ...
+
+    def operation(self, number: int) -> mlir.ir.Operation: ...
+
+    def value(self, number: int) -> mlir.ir.Value: ...
+
+    @property
+    def values(self) -> int: ...
+
+    def kinds(self) -> list: ...
+
+    def ends(self) -> list: ...
+
+    def examples(self) -> list: ...
+
+    def results(self) -> list: ...
+
+    def operands(self) -> list:
+        """Per operation the numbers of its operands, -1 from outside."""
+
+    def attributes(self, name: str) -> tuple:
+        """
+        (distinct attributes of a name, per operation the number of its own or -1).
+        """
+
+    def set_attributes(self, name: str, table: Sequence[mlir.ir.Attribute], choice: Sequence[int]) -> None:
+        """Per operation the number of its attribute, -1: as it is."""
+
+    def set_types(self, table: Sequence[mlir.ir.Type], values: Sequence[int], choice: Sequence[int]) -> None:
+        """Gives each of these values the type of its number."""
+
+    def launch(self, first: int, sources: Sequence[int], templates: Sequence[mlir.ir.Operation], chosen: Sequence[int], places: Sequence[mlir.ir.Attribute], placed: Sequence[int], before: mlir.ir.Operation, block: mlir.ir.Block) -> None:
+        """
+        Copies of SDSCs before `before`, named from @sdsc_<first> on, and their launches at the end of `block`.
+        """
 
 def prove(relation: str, lhs: str, rhs: str, ranges: Sequence[tuple[str, int | None, int | None]], nonnegative: Sequence[str]) -> tuple[str, dict[str, int], dict[str, int]]:
     """

@@ -207,17 +207,19 @@ def _lines(report: Report, limit: int) -> Iterator[str]:
                 f"    device dim {span.device_dim}: extent {span.extent}{bound} x "
                 f"{span.stride_bytes} bytes = {span.bytes} bytes, limit {limit}: {verdict}"
             )
-    yield from _verdict(report)
+    yield from _verdict(report, limit)
 
 
-def _verdict(report: Report) -> Iterator[str]:
+def _verdict(report: Report, limit: int) -> Iterator[str]:
     if report.skipped is not None:
         yield f"  left alone: {report.skipped}"
     elif report.refusal is not None:
         for line in str(report.refusal).splitlines():
             yield f"  {line}"
     elif report.plan is None:
-        yield "  no tiling needed"
+        over = any(span.bytes > limit for operand in report.operands for span in operand.spans)
+        why = ": work division brings every core within the limit" if over else ""
+        yield f"  no tiling needed{why}"
     else:
         yield f"  {'hint' if report.plan.origin == 'hint' else 'plan'}: {_costed(report.plan)}"
         if report.plan.reason:

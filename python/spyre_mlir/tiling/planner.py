@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
+from spyre_mlir.hardware import CORES, LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.tiling.accumulation import Reductions, accumulation_of
 from spyre_mlir.tiling.candidates import (
@@ -19,6 +19,7 @@ from spyre_mlir.tiling.candidates import (
     constraints_of,
     temporary_constraints,
 )
+from spyre_mlir.tiling.divided import plan_divided
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.tiling.search import Choice, Remainders, search
 from spyre_mlir.tiling.seed_policy import Caps, plan_seed
@@ -35,7 +36,9 @@ class Options:
     at most `max_dims` dims; `remainder` says whether a smaller last tile may be used: never, where
     no divisor fits, or wherever it is cheaper; `reductions` whether reduced ranges may be cut:
     never, where cutting the result's dims does not suffice, or wherever fewer operations run, those
-    that combine partial results among them."""
+    that combine partial results among them. `division` says whether plans may count on work
+    division over `cores`: ignored, every tile is safe whatever it does; counted, a tile may reach
+    further than each core does."""
 
     enabled: bool = True
     span_limit: int = SPAN_LIMIT_BYTES
@@ -44,6 +47,8 @@ class Options:
     remainder: Remainders = "fallback"
     reductions: Reductions = "fallback"
     policy: Policy = "default"
+    division: Literal["ignored", "counted"] = "ignored"
+    cores: int = CORES
 
 
 DEFAULT = Options()
@@ -79,6 +84,13 @@ def plan_tiles(
     if options.policy == "seed":
         caps = Caps(options.span_limit, options.count_cap, options.max_dims)
         return plan_seed(kernel, caps)
+    if options.division == "counted":
+
+        def plan_at(limit: int) -> TilePlan | None:
+            careful = replace(options, division="ignored", span_limit=limit)
+            return plan_tiles(kernel, careful, compact=compact, given=given)
+
+        return plan_divided(kernel, plan_at, span_limit=options.span_limit, cores=options.cores)
     constraints = constraints_of(kernel, options.span_limit, compact)
     if not constraints and not given:
         return None
