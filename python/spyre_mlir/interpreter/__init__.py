@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spyre_mlir.interpreter.apply import Value, evaluate
+from spyre_mlir.interpreter.apply import evaluate
+from spyre_mlir.interpreter.calls import Value
 from spyre_mlir.interpreter.cells import DTYPES, Bound, Cells
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.interpreter import arithmetic, control
-from spyre_mlir.interpreter.apply import Call, Kind, perform
+from spyre_mlir.interpreter.apply import perform
+from spyre_mlir.interpreter.calls import Call, Kind
 from spyre_mlir.interpreter.cells import Bound, Cells, first_cell
 from spyre_mlir.interpreter.execution import Output, bind_arguments
 from spyre_mlir.interpreter.machine import Frame, Handler, Machine, scalar

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.interpreter.apply import Call, perform
+from spyre_mlir.interpreter.apply import perform
+from spyre_mlir.interpreter.calls import Call
 from spyre_mlir.interpreter.cells import Bound, Cells, dtype_of, outside_of
 from spyre_mlir.interpreter.program import Block, Function, Kind, Step, TensorKind
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from spyre_mlir.interpreter.apply import Call, carried, computed
+from spyre_mlir.interpreter.calls import Call, carried, computed
 from spyre_mlir.interpreter.cells import (
     Array,
     Cells,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spyre_mlir.interpreter import moves
-from spyre_mlir.interpreter.apply import Call, computed
+from spyre_mlir.interpreter.calls import Call, computed
 from spyre_mlir.interpreter.cells import (
     Array,
     Bound,
