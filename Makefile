@@ -10,7 +10,7 @@ PY := $(BIN)/python
 CPP := $(wildcard dialect/*/*.cpp dialect/*/*.h)
 CODE := python passes tools test examples benchmarks
 
-.PHONY: stubs help setup demo test check lint types lit pytest docs bench cases slow asan fuzz format new-pass clean
+.PHONY: stubs help setup demo test check lint types lit pytest docs bench cases slow asan fuzz nightly mutations coverage format new-pass clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -79,6 +79,19 @@ cases: $(INSTALLED) ## run case files through the public API: make cases FILES="
 
 slow: $(INSTALLED) ## the tests that take longer than the suite may
 	$(PY) -m pytest -m slow --timeout 1800
+
+fuzz: $(INSTALLED) ## random programs for SECONDS (60); reduced faults go to test/regression
+	$(PY) test/fuzz/run.py --seconds $(or $(SECONDS),60) --jobs 2 --write test/regression
+
+nightly: $(INSTALLED) slow ## the slow tests, 10 000 random programs, 20 000 mutations
+	$(PY) test/fuzz/run.py --seeds 0 10000 --jobs 2
+	$(PY) test/fuzz/mutate.py --count 20000 --jobs 2
+
+mutations: $(INSTALLED) ## the share of faults put into programs and bundles that is found
+	$(PY) test/fuzz/mutate.py
+
+coverage: $(INSTALLED) ## lines that the tests run, of the package and the passes; fails below 95 %
+	$(PY) tools/coverage.py
 
 asan: $(INSTALLED) ## dialect tests on an extension built with AddressSanitizer
 	BIN=$(CURDIR)/$(BIN) tools/asan.sh

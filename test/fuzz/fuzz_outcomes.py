@@ -14,6 +14,12 @@ from spyre_mlir.diagnostics import Refusal
 
 CODE = re.compile(r"SPY\d{3}")
 
+VARYING = re.compile(
+    r'"[^"]*":\d+:\d+|spyre\.\w+ op|\([\w/.]*:\d+\)|#spyre\.\S+|tensor<[^ ]*'
+    r"|(?<![\dY])-?\d[\d.e+-]*|\binf\b|\bnan\b|min>>|max>>|zero>>"
+)
+"""What differs between programs at fault in the same way: places, operations, types, figures."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -48,9 +54,4 @@ def outcome_of(program: Program, *, seeds: int = 2) -> Outcome:
 def _signature(text: str) -> str:
     """A message without its figures, places and types."""
     lines = [line for line in text.splitlines() if line.strip() and "Failure while" not in line]
-    first = re.sub(
-        r'"[^"]*":\d+:\d+|spyre\.\w+ op|\([\w/.]*:\d+\)|#spyre\.\S+|tensor<[^ ]*|(?<![\dY])-?\d[\d.e+-]*|\binf\b|\bnan\b|min>>|max>>|zero>>',
-        "",
-        lines[0],
-    )
-    return re.sub(r"\[[ ,]*\]|'|^error: :? ?", "", first)[:90].strip()
+    return re.sub(r"\[[ ,]*\]|'|^error: :? ?", "", VARYING.sub("", lines[0]))[:90].strip()

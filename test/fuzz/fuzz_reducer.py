@@ -103,7 +103,8 @@ def _fewer_arguments(program: Program) -> Iterator[Program]:
 
 def _plainer(program: Program) -> Iterator[Program]:
     yield replace(program, cores=1)
-    yield replace(program, cores=2)
+    if program.cores > 2:
+        yield replace(program, cores=2)
     yield replace(program, span_limit=SPAN_LIMIT_BYTES)
     yield replace(program, policy="agree")
     for i, statement in enumerate(program.statements):

@@ -26,14 +26,14 @@ TIMEOUT = 60.0
 """Seconds after which a seed counts as a hang."""
 
 
-def child(first: int, last: int) -> None:
-    """Runs seeds and prints one JSON line before and one after each."""
+def child(first: int, last: int, inputs: int) -> None:
+    """Runs seeds, each program on so many inputs, and prints one JSON line before and one after each."""
     from fuzz_generator import Generator
     from fuzz_outcomes import outcome_of
 
     for seed in range(first, last):
         print(json.dumps({"seed": seed}), flush=True)
-        outcome = outcome_of(Generator(seed).program())
+        outcome = outcome_of(Generator(seed).program(), seeds=inputs)
         line = {
             "seed": seed,
             "kind": outcome.kind,
@@ -43,12 +43,16 @@ def child(first: int, last: int) -> None:
         print(json.dumps(line), flush=True)
 
 
-def outcomes(first: int, last: int) -> Iterator[dict[str, Any]]:
+def command(first: int, last: int, inputs: int) -> list[str]:
+    """The command line of a child."""
+    return [sys.executable, __file__, "--child", str(first), str(last), str(inputs)]
+
+
+def outcomes(first: int, last: int, inputs: int) -> Iterator[dict[str, Any]]:
     """The outcome of every seed of a range; of a seed that ends or stops its process, "crash" or "hang"."""
     while first < last:
-        command = [sys.executable, __file__, "--child", str(first), str(last)]
         with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command(first, last, inputs), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
             for line in _lines(process):
                 if "kind" in line:
@@ -94,7 +98,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     faults: dict[str, dict[str, Any]] = {}
     started = time.monotonic()
     with ThreadPoolExecutor(options.jobs) as pool:
-        for lines in pool.map(lambda batch: list(outcomes(*batch)), batches(options)):
+        for lines in pool.map(
+            lambda batch: list(outcomes(*batch, options.inputs)), batches(options)
+        ):
             for line in lines:
                 kinds[line["kind"]] += 1
                 if line["kind"] in ("fault", "crash", "hang"):
@@ -135,7 +141,8 @@ def main() -> int:
     parser.add_argument("--start", type=int, help="first seed with --seconds (default: random)")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--write", type=Path, metavar="DIR", help="where to write reduced faults")
-    parser.add_argument("--child", type=int, nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--inputs", type=int, default=2, help="inputs of each program")
+    parser.add_argument("--child", type=int, nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         child(*options.child)
