@@ -10,12 +10,23 @@ from itertools import accumulate
 from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build, create
 from spyre_mlir.diagnostics import Refusal, refused_at
-from spyre_mlir.layouts import device_layout
+from spyre_mlir.dialects import spyre
 from spyre_mlir.operations import attributes, computed_results, meaning, walk
-from spyre_mlir.padding import buffer, empty, rounded_up, trimmed, turned, whole_sticks
+from spyre_mlir.optable.model import FLOAT8
+from spyre_mlir.padding import (
+    buffer,
+    constant,
+    empty,
+    padded,
+    rounded_up,
+    trimmed,
+    turned,
+    whole_sticks,
+)
 from spyre_mlir.padding_lanes import ends_in_stick, hold_numbers
 from spyre_mlir.partial_sticks import TURNED, other_stick
 from spyre_mlir.passmanager import Pass, statistic
+from spyre_mlir.stick_widths import TRUTH, chosen, compared, in_whole_sticks, lanes_of
 from spyre_mlir.sticks import with_stick
 from spyre_mlir.tensors import TensorType
 
@@ -33,7 +44,9 @@ class DecomposeOperations(
     concatenation one copy per operand into one buffer, a scan one operation for each result, filled padding a copy over
     the filled buffer, a leaky_relu with another slope than the device's a choice. Where the valid cells of the reduced
     dim of a product end within a stick, the second factor is copied into a buffer that has zeros behind them, and so is
-    the first where no numbers may lie behind its own."""
+    the first where no numbers may lie behind its own. Between elements of several widths a conversion stands, in
+    buffers whose last sticks end together. Where the device would have to scan or multiply along sticks, each cell gets
+    a stick of its own."""
 
     decomposed = statistic("operations decomposed")
 
@@ -43,15 +56,15 @@ class DecomposeOperations(
                 self.decomposed.add(_decompose(inner))
 
 
-Rewrite = Callable[[ir.Operation], "ir.Value[ir.Type]"]
+Rewrite = Callable[[ir.Operation], "ir.Value[ir.Type] | None"]
 
 
 def _is_composed(op: ir.Operation) -> bool:
-    """Whether an operation may have to be replaced."""
+    """Whether an operation has to be replaced, or changed."""
     row = meaning(op)
-    if row is None or row.name in REWRITES or len(op.results) > 1:
-        return row is not None
-    return row.name == "batch_matmul" and ends_in_stick(op.operands[0])
+    if row is None or row.name not in REWRITES:
+        return row is not None and len(op.results) > 1
+    return CONDITIONS[row.name](op) if row.name in CONDITIONS else True
 
 
 def _decompose(op: ir.Operation) -> bool:
@@ -62,11 +75,11 @@ def _decompose(op: ir.Operation) -> bool:
     with ir.InsertionPoint(op), op.location:
         if len(op.results) > 1:
             return _one_result_each(op)
-        if row.name == "batch_matmul":
-            return _whole_sticks(op)
-        if row.name not in REWRITES or (row.name == "leaky_relu" and not _has_own_slope(op)):
+        if not _is_composed(op):
             return False
         new = REWRITES[row.name](op)
+    if new is None:
+        return False
     result = op.results[0]
     if new.type != result.type:
         new.set_type(result.type)
@@ -77,7 +90,13 @@ def _decompose(op: ir.Operation) -> bool:
 
 def _one_result_each(op: ir.Operation) -> bool:
     """One operation for each result that is used: the device has a function for each."""
-    *others, _ = computed_results(op)
+    used = computed_results(op)
+    if len(op.operands[0].type.shape) == 1:
+        for result in used:
+            result.replace_all_uses_with(_topk(op, result.result_number))
+        op.erase()
+        return True
+    *others, _ = used
     for result in others:
         result.replace_all_uses_with(op.clone().results[result.result_number])
     return bool(others)
@@ -93,19 +112,82 @@ def _two_steps(op: ir.Operation) -> ir.Value[ir.Type]:
 
 
 def _product_and_sum(op: ir.Operation) -> ir.Value[ir.Type]:
+    """The product, rounded to the elements of the accumulator, is added to it."""
     accumulator, lhs, rhs = op.operands
-    product = build("batch_matmul", lhs, rhs)
-    with ir.InsertionPoint(product.owner):
-        _whole_sticks(product.owner)
-    return build("add", accumulator, product)
+    product = build("batch_matmul", lhs, rhs, element=str(accumulator.type.element_type))
+    return build("add", accumulator, _instead(product, _product))
+
+
+def _instead(value: ir.Value[ir.Type], rewrite: Rewrite) -> ir.Value[ir.Type]:
+    """A value that was just built, or what takes its place."""
+    with ir.InsertionPoint(value.owner):
+        new = rewrite(value.owner)
+    if new is None:
+        return value
+    value.owner.erase()
+    return new
 
 
 def _lanes(tensor: TensorType) -> int:
-    return device_layout((), tensor.element).elements_per_stick
+    return lanes_of(tensor.element)
 
 
-def _select(op: ir.Operation) -> ir.Value[ir.Type]:
-    return build("select", *op.operands)
+def _cast(op: ir.Operation) -> ir.Value[ir.Type] | None:
+    """A cast to truth values asks whether cells differ from zero; one to the same elements changes nothing."""
+    source, result = (str(v.type.element_type) for v in (op.operands[0], op.results[0]))
+    if source == result:
+        return build("identity", op.operands[0])
+    if result != "i1" or source in FLOAT8:
+        return in_whole_sticks(op, source, result)
+    return _instead(build("cmp", op.operands[0], constant(source, 0.0), predicate="ne"), _compare)
+
+
+def _compare(op: ir.Operation) -> ir.Value[ir.Type] | None:
+    return compared(op, _elements(op)[0])
+
+
+def _select(op: ir.Operation) -> ir.Value[ir.Type] | None:
+    return chosen(op, str(op.results[0].type.element_type))
+
+
+def _selects(op: ir.Operation) -> ir.Value[ir.Type]:
+    return _instead(build("select", *op.operands), _select)
+
+
+def _prod(op: ir.Operation) -> ir.Value[ir.Type]:
+    """A product over all dims: each cell is replicated along a stick of its own, which the device does not multiply."""
+    row = meaning(op)
+    assert row is not None
+    product = build("prod", _spread(op.operands[0]), dims=list(attributes(op, row)["dims"]))
+    return _first(product, 0, tuple(op.results[0].type.shape))
+
+
+def _topk(op: ir.Operation, number: int) -> ir.Value[ir.Type]:
+    """A result of a scan over one dim: the device scans no stick, so each cell is replicated along one of its own."""
+    row = meaning(op)
+    assert row is not None
+    k, spread = attributes(op, row)["k"], _spread(op.operands[0])
+    elements = [str(result.type.element_type) for result in op.results]
+    wide = [TensorType((k, spread.type.shape[-1]), element) for element in elements]
+    found = create("topk", [spread], list(map(encodings.write, wide)), k=k, dim=0).results[number]
+    across = build("transpose", found, permutation=[1, 0])
+    return _first(build("restickify", across), 0, (k,))
+
+
+def _spread(value: ir.Value[ir.Type]) -> ir.Value[ir.Type]:
+    """A tensor with one more dim, a stick along which each cell is replicated."""
+    tensor = encodings.read(value.type)
+    column = build("reshape", value, shape=(*tensor.shape, 1))
+    return build("broadcast", column, shape=(*tensor.shape, _lanes(tensor)))
+
+
+def _first(value: ir.Value[ir.Type], dim: int, shape: tuple[int, ...]) -> ir.Value[ir.Type]:
+    """The first cells of a tensor along a dim, of which all are equal, under another shape."""
+    full = tuple(value.type.shape)
+    cut = tuple(1 if d == dim else extent for d, extent in enumerate(full))
+    return build(
+        "reshape", build("slice", value, static_offsets=[0] * len(full), shape=cut), shape=shape
+    )
 
 
 DEVICE_SLOPE = 0.01
@@ -120,14 +202,13 @@ def _has_own_slope(op: ir.Operation) -> bool:
 
 def _leaky_relu(op: ir.Operation) -> ir.Value[ir.Type]:
     """x where it is above zero, else x times the slope."""
-    from mlir.dialects import arith
-
     row = meaning(op)
     assert row is not None
     (x,) = op.operands
-    element = x.type.element_type
-    zero, slope = (arith.ConstantOp(element, v).result for v in (0.0, attributes(op, row)["slope"]))
-    return build("select", build("cmp", x, zero, predicate="gt"), x, build("mul", x, slope))
+    element = str(x.type.element_type)
+    zero, slope = (constant(element, v) for v in (0.0, attributes(op, row)["slope"]))
+    above = _instead(build("cmp", x, zero, predicate="gt"), _compare)
+    return _instead(build("select", above, x, build("mul", x, slope)), _select)
 
 
 def _concat(op: ir.Operation) -> ir.Value[ir.Type]:
@@ -207,39 +288,12 @@ def _copied(value: ir.Value[ir.Type], onto: ir.Value[ir.Type]) -> ir.Value[ir.Ty
     return create("insert_slice", [value, onto], [onto.type], static_offsets=offsets).results[0]
 
 
-REWRITES: dict[str, Rewrite] = {
-    "addc": _two_steps,
-    "subc": _two_steps,
-    "addsc": _two_steps,
-    "subsc": _two_steps,
-    "matmul_acc": _product_and_sum,
-    "selects": _select,
-    "leaky_relu": _leaky_relu,
-    "concat": _concat,
-    "fillpad": _fillpad,
-}
-"""Operation -> what takes its place, built at the insertion point."""
-
-
 def _full(tensor: TensorType, value: float) -> ir.Value[ir.Type]:
-    from mlir.dialects import arith
-
-    from spyre_mlir.dialects import spyre
-
-    element = ir.Type.parse(tensor.element)
-    number = value if isinstance(element, ir.FloatType) else int(value)
-    scalar = arith.ConstantOp(element, number).result
-    return spyre.FullOp(encodings.write(tensor), scalar).result
+    return spyre.FullOp(encodings.write(tensor), constant(tensor.element, value)).result
 
 
 def _extreme(pad: str, element: str) -> float:
     """What padding is filled with: 0, or an end of the range of a float type."""
-    if element == "ui8":
-        raise Refusal(
-            "SPY096",
-            "a scalar of ui8 cannot be written as arith.constant",
-            remedy="pass the cells as i8",
-        )
     if pad == "zero":
         return 0.0
     if element not in ("f16", "bf16", "f32"):
@@ -298,3 +352,83 @@ def _whole_sticks(op: ir.Operation) -> bool:
     buffer = build("insert_slice", cells, buffer, static_offsets=[0] * rank)
     op.operands[1] = build("slice", buffer, static_offsets=[0] * rank, shape=rhs.shape)
     return True
+
+
+def _product(op: ir.Operation) -> ir.Value[ir.Type] | None:
+    """A product in whole sticks; one of 16-bit factors that is written as f32 fills whole sticks of both."""
+    rhs, result = (encodings.read(v.type) for v in (op.operands[1], op.results[0]))
+    if not _is_wider(op):
+        _whole_sticks(op)
+        return None
+    columns = rounded_up(rhs.shape[-1], _lanes(rhs))
+    factor = padded(op.operands[1], (*rhs.shape[:-1], columns))
+    made = build("batch_matmul", op.operands[0], factor, element=result.element)
+    with ir.InsertionPoint(made.owner):
+        _whole_sticks(made.owner)
+    return trimmed(made, result.shape)
+
+
+def _is_wider(op: ir.Operation) -> bool:
+    """Whether the last sticks of a product's rows end elsewhere than those of its second factor."""
+    rhs, result = (encodings.read(v.type) for v in (op.operands[1], op.results[0]))
+    n = rhs.shape[-1]
+    apart = rounded_up(n, _lanes(result)) != rounded_up(n, _lanes(rhs))
+    return apart and result.layout is None
+
+
+def _elements(op: ir.Operation) -> tuple[str, str]:
+    """Element types of the first tensor operand and the first result."""
+    tensors = [v for v in op.operands if isinstance(v.type, ir.RankedTensorType)]
+    return str(tensors[0].type.element_type), str(op.results[0].type.element_type)
+
+
+def _converts(op: ir.Operation) -> bool:
+    """Whether a cast is none, asks for truth, or leads between sticks that do not end together."""
+    source, result = _elements(op)
+    if source == result or (result == "i1" and source not in FLOAT8):
+        return True
+    lanes, shape = {lanes_of(source), lanes_of(result)}, tuple(op.results[0].type.shape)
+    return len(lanes) > 1 and (not shape or len({rounded_up(shape[-1], w) for w in lanes}) > 1)
+
+
+def _is_multiplied(op: ir.Operation) -> bool:
+    multiplied = _elements(op)[0] in MULTIPLIED  # others are refused at lowering
+    return multiplied and (ends_in_stick(op.operands[0]) or _is_wider(op))
+
+
+def _reduces_all(op: ir.Operation) -> bool:
+    row = meaning(op)
+    assert row is not None
+    return len(attributes(op, row)["dims"]) == len(op.operands[0].type.shape)
+
+
+MULTIPLIED = ("f16", "bf16")
+"""Element types of factors that are laid out here: second factors of 8 bits have two dims in their sticks."""
+
+REWRITES: dict[str, Rewrite] = {
+    "addc": _two_steps,
+    "subc": _two_steps,
+    "addsc": _two_steps,
+    "subsc": _two_steps,
+    "matmul_acc": _product_and_sum,
+    "selects": _selects,
+    "leaky_relu": _leaky_relu,
+    "select": _select,
+    "cmp": _compare,
+    "cast": _cast,
+    "prod": _prod,
+    "batch_matmul": _product,
+    "concat": _concat,
+    "fillpad": _fillpad,
+}
+"""Operation -> what takes its place, built at the insertion point; None if it stays, changed or not."""
+
+CONDITIONS: dict[str, Callable[[ir.Operation], bool]] = {
+    "leaky_relu": _has_own_slope,
+    "select": lambda op: lanes_of(_elements(op)[1]) != lanes_of(TRUTH),
+    "cmp": lambda op: lanes_of(_elements(op)[0]) != lanes_of(TRUTH),
+    "cast": _converts,
+    "prod": _reduces_all,
+    "batch_matmul": _is_multiplied,
+}
+"""When they have to be, where they do not always."""

@@ -207,6 +207,10 @@ def _function(op: ir.Operation, row: Op, result: int) -> str:
     """The device function, without `nonstick`, which `form` adds where the operands say so."""
     if row.tiling == "scan":
         _check_positions(op, result)
+    if row.name == "identity":
+        source, target = (_format(value) for value in (op.operands[0], op.results[0]))
+        if source != target:
+            return CONVERSIONS.get((source, target), "to_dtype")
     functions = dict(row.device.functions)
     for key in (*_keys(op, row, result), "*"):
         if key in functions:
@@ -221,6 +225,18 @@ def _function(op: ir.Operation, row: Op, result: int) -> str:
         f"the device has no function for '{op.name}' of {_elements(op)}",
         notes=(reason,) if reason else (),
     )
+
+
+CONVERSIONS = {
+    ("SEN169_FP16", "IEEE_FP32"): "dl16tofp32",
+    ("IEEE_FP32", "SEN169_FP16"): "fp32todl16",
+}
+"""Functions that copy between formats."""
+
+
+def _format(value: ir.Value) -> str:
+    tensor = encodings.read(value.type)
+    return layout_of(tensor).stored_as(tensor.element).name
 
 
 def _check_positions(op: ir.Operation, result: int) -> None:

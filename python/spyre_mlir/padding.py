@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.dialects import spyre
 from spyre_mlir.sticks import with_stick
 from spyre_mlir.tensors import TensorType
@@ -16,6 +17,20 @@ from spyre_mlir.tensors import TensorType
 def rounded_up(extent: int, unit: int) -> int:
     """The next multiple of `unit`."""
     return -(-extent // unit) * unit
+
+
+def constant(element: str, value: float) -> ir.Value[ir.Type]:
+    """A scalar of an element type. Unsigned ones have none in MLIR: they are refused (SPY096)."""
+    from mlir.dialects import arith
+
+    if element.startswith("ui"):
+        raise Refusal(
+            "SPY096",
+            f"a constant of {element} cannot be written, for arith.constant makes signless ones",
+            remedy="pass it as an argument of the function",
+        )
+    whole = element[0] == "i"
+    return arith.ConstantOp(ir.Type.parse(element), int(value) if whole else value).result
 
 
 def whole_sticks(shape: Sequence[int], dims: Sequence[int], lanes: int = 64) -> tuple[int, ...]:

@@ -4,8 +4,8 @@
 Two ways lead there. Turned onto another dim, the sticks no longer run along the dim in question, and any run of its
 cells can be copied; then they are turned back (`relocated`). And where cells of a stick are written while others stay,
 both are read, a mask chooses lane by lane, and the whole stick is written (`Masks`). Both are made of operations of the
-dialect. The device turns and chooses among elements of 16 bits; tensors of others are left as they are, and refused at
-lowering."""
+dialect. The device turns sticks of 16-bit floats only, and chooses among elements of any width but 8-bit floats; what
+is left over is refused."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import contiguous_strides
 from spyre_mlir.operations import first_trip, storage_of
-from spyre_mlir.padding import buffer, rounded_up, turned, whole_sticks
+from spyre_mlir.optable.model import FLOAT8
+from spyre_mlir.padding import buffer, constant, empty, rounded_up, turned, whole_sticks
 from spyre_mlir.quasiaffine import symbol
 from spyre_mlir.sdsc.model import Hbm
+from spyre_mlir.stick_widths import TRUTH, lanes_of, stored_as
 from spyre_mlir.sticks import stick_of, with_stick
 from spyre_mlir.tensors import TensorType
 
@@ -34,8 +36,8 @@ Value = ir.Value[ir.Type]
 Lay = Callable[[Value], Value]
 """Gives the operation that was just built a layout, and its operands their sticks; the value in its place."""
 
-TURNED = ("f16", "bf16")
-"""Element types whose sticks the device turns."""
+TURNED = ("f16", "bf16", "i1")
+"""Element types whose sticks the device turns: 16-bit floats, and truth values, which are kept as such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +133,8 @@ def _turned(value: Value, dim: int, other: int, lay: Lay) -> Value:
 
 def _zeros(tensor: TensorType, stick: int) -> Value:
     """A buffer of zeros with a dim on the stick."""
-    from mlir.dialects import arith
-
     layout = with_stick(tensor.shape, tensor.element, stick)
-    zero = arith.ConstantOp(ir.Type.parse(tensor.element), 0.0).result
+    zero = constant(tensor.element, 0.0)
     return spyre.FullOp(encodings.write(replace(tensor, layout=layout)), zero).result
 
 
@@ -154,35 +154,40 @@ def _offset(shape: Sequence[int], dim: int, offset: int) -> list[int]:
 
 
 class Masks:
-    """Masks of a function, one for each run of lanes, made at its start."""
+    """Masks of a function, one for each run of lanes and device format, made at its start."""
 
     def __init__(self, entry: ir.Block, lay: Lay) -> None:
         self._entry = entry
         self._lay = lay
-        self._made: dict[tuple[int, int], Value] = {}
+        self._made: dict[tuple[tuple[int, int], str], Value] = {}
 
-    def __call__(self, lanes: tuple[int, int]) -> Value:
-        """64 values of i1 in one stick, true in the lanes from the first to before the second."""
-        if lanes not in self._made:
+    def __call__(self, lanes: tuple[int, int], element: str) -> Value:
+        """A stick of truth values, stored as elements of this type are, true from the first lane to before the
+        second."""
+        key = lanes, device_format(element).name
+        if key not in self._made:
             with ir.InsertionPoint.at_block_begin(self._entry), ir.Location.unknown():
-                self._made[lanes] = self._make(*lanes)
-        return self._made[lanes]
+                self._made[key] = self._make(*lanes, element)
+        return self._made[key]
 
-    def _make(self, first: int, last: int) -> Value:
+    def _make(self, first: int, last: int, element: str) -> Value:
         """Rows of ones among rows of zeros, turned: then every row has them in its lanes."""
-        from mlir.dialects import arith
-
-        lay, f16 = self._lay, ir.F16Type.get()
-        zero, one = (arith.ConstantOp(f16, value).result for value in (0.0, 1.0))
-        rows = lay(spyre.EmptyOp(encodings.write(TensorType((64, 64), "f16"))).result)
-        for start, end, value in ((0, first, zero), (first, last, one), (last, 64, zero)):
+        lay, lanes = self._lay, lanes_of(element)
+        width = max(lanes, lanes_of(TRUTH))
+        zero, one = constant("f16", 0.0), constant("f16", 1.0)
+        rows = lay(empty(TensorType((width, 64), "f16")))
+        for start, end, value in ((0, first, zero), (first, last, one), (last, width, zero)):
             if start < end:
                 part = lay(build("full", value, shape=(end - start, 64), element="f16"))
                 rows = lay(build("insert_slice", part, rows, static_offsets=[start, 0]))
         columns = lay(turned(lay(build("transpose", rows, permutation=[1, 0])), 1))
-        row = lay(_slice(columns, [0, 0], (1, 64)))
-        mask = lay(build("cmp", row, zero, predicate="ne"))
-        return lay(build("reshape", mask, shape=(64,)))
+        row = lay(_slice(columns, [0, 0], (1, width)))
+        mask = lay(build("reshape", lay(build("cmp", row, zero, predicate="ne")), shape=(width,)))
+        if lanes == lanes_of(TRUTH):
+            return mask
+        stored = stored_as(TensorType((width,), TRUTH), element)
+        mask = lay(spyre.IdentityOp(encodings.write(stored), mask).result)
+        return lay(_slice(mask, [0], (lanes,))) if width > lanes else mask
 
 
 # --- insertions and windows ---------------------------------------------------------------------
@@ -193,9 +198,10 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
 
     `stick` is the dim of the destination on the stick. None where the insertion can stay as it is, or has to."""
     source, destination = (encodings.read(value.type) for value in list(op.operands)[:2])
-    start, lanes = _literal(op, 2, stick), device_format(source.element).elements_per_stick
+    start, lanes = _literal(op, 2, stick), lanes_of(source.element)
     region = source.valid
-    if start is None or lanes != 64 or not all(isinstance(extent, int) for extent in region):
+    literal = start is not None and all(isinstance(extent, int) for extent in region)
+    if not literal or source.element in FLOAT8:
         return None
     size, held = destination.shape[stick], destination.valid[stick]
     held = held if isinstance(held, int) else size
@@ -204,8 +210,8 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
         runs = tuple(replace(run, lanes=None) for run in runs)
     if start % lanes == 0 and all(run.lanes is None for run in runs):
         return None
-    if start % lanes and source.element not in TURNED:
-        return None
+    if start % lanes:
+        _check_turned(op, source.element, f"writes from element {start} of dim {stick}", lanes)
     value, target = op.operands[0], op.operands[1]
     if region != source.shape:
         value = lay(_slice(value, [0] * source.rank, region))
@@ -243,12 +249,14 @@ def _written(
         part = lay(_slice(value, _offset(shape, stick, run.at - base), cut))
     if run.lanes is not None:
         band = lay(_like(op, target, stick, run, shape))
+        kind = encodings.read(band.type)
         if extent != run.extent:
-            kind = encodings.read(band.type)
             plain = TensorType(kind.shape, kind.element, valid_shape=kind.valid)
             stretch = lay(buffer(plain, stick))
             part = lay(build("insert_slice", part, stretch, static_offsets=[0] * len(shape)))
-        part = lay(build("select", _along(masks(run.lanes), stick, band, lay), part, band))
+        part = lay(
+            build("select", _along(masks(run.lanes, kind.element), stick, band, lay), part, band)
+        )
     return lay(_insertion(op, part, target, stick, run.at))
 
 
@@ -276,18 +284,30 @@ def _moved(op: ir.Operation, stick: int, at: int) -> list[int]:
 def _along(mask: Value, stick: int, band: Value, lay: Lay) -> Value:
     """A mask along the dim of a tensor that is on the stick."""
     shape = encodings.read(band.type).shape
-    if shape[stick] != 64:
+    if shape[stick] != mask.type.shape[0]:
         mask = lay(_slice(mask, [0], (shape[stick],)))
     behind = len(shape) - 1 - stick
     return lay(build("reshape", mask, shape=(shape[stick], *[1] * behind))) if behind else mask
+
+
+def _check_turned(op: ir.Operation, element: str, what: str, lanes: int) -> None:
+    """Cells move to other lanes only where sticks can be turned."""
+    if element not in TURNED:
+        raise Refusal(
+            "SPY090",
+            f"'{op.name}' {what}, whose sticks hold {lanes}; the device moves cells of {element} in whole sticks only",
+            remedy=f"begin at a multiple of {lanes}, put another dim on the stick, or cast to f16 before",
+        )
 
 
 def windowed(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
     """The tensor in the place of a slice that begins within a stick of its source; None where it can stay a view."""
     source = encodings.read(op.operands[0].type)
     start = _literal(op, 1, stick)
-    if start is None or source.element not in TURNED or start % 64 == 0:
+    lanes = lanes_of(source.element)
+    if start is None or start % lanes == 0:
         return None
+    _check_turned(op, source.element, f"begins at element {start} of dim {stick}", lanes)
     shape, skip = tuple(op.results[0].type.shape), start % 64
     window = build(
         "slice",

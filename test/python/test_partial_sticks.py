@@ -29,9 +29,12 @@ PROGRAMS = {
     "one dim": of(2, t(200), part(200, valid=(70,)))(b.part_min),
     "three dims": of(2, t(3, 4, 200), part(3, 4, 200, valid=(2, 3, 70)))(b.part_min),
     "broadcast": of(2, t(200), part(4, 200, valid=(3, 70)))(b.part_add),
-    "bf16": of(2, t(4, 128, element="bf16"), part(4, 128, valid=(3, 100), element="bf16"))(
-        b.part_add
-    ),
+    **{
+        element: of(2, t(4, 128, element=element), part(4, 128, valid=(3, 100), element=element))(
+            b.part_add
+        )
+        for element in ("bf16", "f32", "i8", "i16", "i32", "i64", "ui8")
+    },
     # Windows that begin within a stick.
     "window": of(2, t(4, 200))(lambda x: b.exp(b.slice(x, static_offsets=[0, 10], shape=(4, 100)))),
     "one column": of(2, t(4, 200))(
@@ -130,27 +133,27 @@ def test_bundle_computes_the_program(program: Program) -> None:
     ("program", "code"),
     [
         (
-            of(1, t(4, 128, element="f32"), part(4, 128, valid=(3, 100), element="f32"))(
-                b.part_add
-            ),
-            "SPY099",
-        ),
-        (
-            of(1, t(4, 16, element="f32"), t(4, 128, element="f32"))(
+            of(1, t(4, 20, element="f8E4M3FN"), t(4, 256, element="f8E4M3FN"))(
                 lambda x, y: b.insert_slice(x, y, static_offsets=[0, 0])
             ),
             "SPY099",
         ),
         (
+            of(1, t(4, 20, element="f32"), t(4, 128, element="f32"))(
+                lambda x, y: b.insert_slice(x, y, static_offsets=[0, 10])
+            ),
+            "SPY090: 'spyre.insert_slice' writes from element 10 of dim 1, whose sticks hold 32",
+        ),
+        (
             of(1, t(4, 128, element="f32"))(
                 lambda x: b.exp(b.slice(x, static_offsets=[0, 10], shape=(4, 64)))
             ),
-            "SPY090",
+            "SPY090: 'spyre.slice' begins at element 10 of dim 1, whose sticks hold 32",
         ),
     ],
 )
 def test_refused(program: Program, code: str) -> None:
-    """The device turns and chooses among elements of 16 bits only."""
+    """The device turns sticks of 16-bit floats only, and chooses among no 8-bit floats."""
     with ir.Context(), pytest.raises(ir.MLIRError, match=code):
         spyre_mlir.compile(program.module(), cores=1)
 

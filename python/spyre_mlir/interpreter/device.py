@@ -38,10 +38,13 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A tensor in memory: for each cell, the place of its element, counted in elements."""
+    """A tensor in memory: for each cell, the place of its element, counted in elements.
+
+    `dtype` is what an element is stored as, None where its type says so."""
 
     memory: Memory
     positions: Positions
+    dtype: np.dtype[Any] | None = None
 
 
 class DeviceMachine(Machine):
@@ -126,7 +129,7 @@ class DeviceMachine(Machine):
                 f"in the {size} bytes of {planned.memory[0]} {planned.memory[1]}",
             )
         cells = positions(layout_of(tensor), tensor.shape).reshape(tensor.shape)
-        return Placed(planned.memory, cells + first)
+        return Placed(planned.memory, cells + first, dtype)
 
     def located(self, frame: Frame, slot: int) -> Placed:
         """Where a value lies, also if it is not computed yet: views and insertions before it only
@@ -161,7 +164,7 @@ class DeviceMachine(Machine):
             (window,),
             {"static_offsets": insertion.attributes["static_offsets"]},
         )
-        return Placed(buffer.memory, perform(call)[0].values)
+        return Placed(buffer.memory, perform(call)[0].values, buffer.dtype)
 
     def view(self, frame: Frame, step: Step, source: Placed) -> Placed:
         """The cells that a view names: its meaning, applied to their places."""
@@ -178,7 +181,7 @@ class DeviceMachine(Machine):
             (replace(bounds[0], element="i64"),),
             step.attributes,
         )
-        return Placed(source.memory, perform(call)[0].values)
+        return Placed(source.memory, perform(call)[0].values, source.dtype)
 
     def index(self, frame: Frame, slot: int) -> int:
         """An index, computed anew: it may be defined behind the operation whose place it says."""
@@ -197,7 +200,9 @@ class DeviceMachine(Machine):
     def lanes(self, value: Placed, element: str) -> tuple[Any, Any]:
         """The memory of a value as elements, and the shadow of each of their bytes."""
         buffer = self.buffers[value.memory]
-        dtype = stored(device_layout((), element), element)
+        dtype = value.dtype
+        if dtype is None:
+            dtype = stored(device_layout((), element), element)
         return buffer.bytes.view(dtype), buffer.shadow.reshape(-1, dtype.itemsize)
 
     def cells(self, value: Placed, kind: TensorKind) -> Cells:

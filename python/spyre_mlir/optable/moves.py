@@ -83,8 +83,8 @@ _LAYOUT = (
         rule="restickify",
         tiling="move",
         device=Device(
-            functions=(("f16", "ReStickifyOpHBM"), ("bf16", "ReStickifyOpHBM")),
-            refusal="the device turns sticks of 16-bit formats only; cast to f16 before"
+            functions=tuple((element, "ReStickifyOpHBM") for element in ("f16", "bf16", "i1")),
+            refusal="the device turns sticks of 16-bit floats only, as which i1 is kept too; cast to f16 before"
             " restickify, or choose the layout where the tensor is made",
         ),
         domain=domains.same,

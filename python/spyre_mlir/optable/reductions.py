@@ -319,11 +319,10 @@ _CONTRACT = (
             functions=(
                 ("f16", "batchmatmul"),
                 ("bf16", "batchmatmul"),
-                ("f8E4M3FN", "batchmatmulfp8"),
-                ("i8", "batchmatmulint8"),
             ),
-            refusal="the device multiplies matrices of f16, bf16, f8E4M3FN and i8; cast the"
-            " factors to f16",
+            refusal="the device multiplies matrices of f16 and bf16; its batchmatmulfp8 and"
+            " batchmatmulint8 read second factors with two dims in each stick, which no layout"
+            " of the dialect states; cast the factors to f16",
         ),
         tiling="contraction",
         domain=domains.contract,
