@@ -317,11 +317,11 @@ def _contract(operation: Operation, x: Array, y: Array) -> Array:
     for dim, run in enumerate(runs):
         if run in kinds:
             dims[kinds[run]].append(dim)
-        elif any(run):
+        elif any(run) and operation.extents[dim] > 1:  # one of extent 1 only makes room
             label = operation.output.labels[dim]
             raise operation.refused(f"does not say what dim {label} is of the product")
     batch, rows, columns, reduced = dims.values()
-    rest = [dim for dim, run in enumerate(runs) if not any(run)]
+    rest = [dim for dim, run in enumerate(runs) if run not in kinds]
 
     def matrix(a: Array, first: list[int], second: list[int]) -> Array:
         others = [d for d in range(a.ndim) if d not in (*batch, *first, *second)]

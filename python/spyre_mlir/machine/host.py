@@ -15,7 +15,7 @@ from spyre_mlir.extents import evaluate
 from spyre_mlir.hardware import SPAN_LIMIT_BYTES, STICK_BYTES
 from spyre_mlir.layouts import Layout, address_of, coordinates_at
 from spyre_mlir.machine.formats import STORED
-from spyre_mlir.machine.memory import Array, Buffer
+from spyre_mlir.machine.memory import DATA, Array, Buffer
 from spyre_mlir.machine.program import Compiled, Program, Source, read_program
 from spyre_mlir.machine.run import Run, run_bundle
 from spyre_mlir.machine.transfer import Mask, from_device, to_device
@@ -99,8 +99,10 @@ def _constant(program: Program, number: int, value: float) -> Buffer:
         if isinstance(operand.place, Hbm) and operand.place.buffer == number
     ]
     dtype = STORED[formats[0] if formats else "SEN169_FP16"]
-    lanes = np.full(STICK_BYTES // dtype.itemsize, value, dtype)
-    return Buffer.of(lanes.view(np.uint8))
+    stick = Buffer.empty(STICK_BYTES)
+    stick.bytes.view(dtype)[0] = value
+    stick.shadow[: dtype.itemsize] = DATA
+    return stick
 
 
 def _result(
