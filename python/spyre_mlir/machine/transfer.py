@@ -46,7 +46,7 @@ def to_device(
     lanes[cells] = convert(array, dtype).reshape(-1)
     held = np.full(array.shape, DATA, np.uint8)
     if valid_shape is not None:
-        held[:] = POISON
+        held[...] = POISON
         held[tuple(slice(0, extent) for extent in valid_shape)] = DATA
     if poison is not None:
         held[poison] = POISON
