@@ -12,15 +12,20 @@ from __future__ import annotations
 import json
 import math
 import resource
+import statistics
 import subprocess
 import sys
 import time
+
+from spyre_mlir import ir, passmanager
 
 LENGTHS = (1_000, 10_000, 100_000)
 CORES = (32, 1)
 RATIO_LIMIT, EXPONENT_LIMIT = 25.0, 1.1
 MEMORY_LIMIT = 10.0
-"""KB per operation of peak memory over that of an empty program."""
+"""KB per operation of peak memory, over that of a program of one layer and the text of the output."""
+
+YARDSTICK = "canonicalize,cse"
 
 ROWS, WIDTH, HEADS, INNER = 128, 512, 8, 1024
 LONG = "tensor<1x8195x256x64xf16>"
@@ -127,9 +132,74 @@ def program(length: int) -> str:
         if layer % 8 == 7:
             long = p.op("add", LONG, p.op("exp", LONG, long), long)
         layer += 1
-    return p.text(x, long)
+    return p.text(*dict.fromkeys((x, long if layer >= 8 else x)))
 
 
 def count(text: str) -> int:
     """Operations of the dialect in a program."""
     return text.count(" = spyre.")
+
+
+def spent(text: str, pipeline: str) -> tuple[float, int]:
+    """Seconds of processor time that a pipeline takes on a program, and the size of its output in bytes."""
+    with ir.Context():
+        module = ir.Module.parse(text)
+        manager = passmanager.parse(f"builtin.module({pipeline})")
+        start = time.process_time()
+        passmanager.run(manager, module)
+        seconds = time.process_time() - start
+        return seconds, sum(map(len, str(module).splitlines()))
+
+
+def measure(length: int, cores: int) -> None:
+    """Prints what one process finds: operations, seconds of ours and of the yardstick, KB of peak memory and output."""
+    ours = f"spyre-to-sdsc{{cores={cores}}}"
+    first = program(1)
+    for pipeline in (YARDSTICK, ours):
+        spent(first, pipeline)
+    text = program(length) if length else first
+    yardstick, _ = spent(text, YARDSTICK)
+    seconds, output = spent(text, ours)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps([count(text), seconds, yardstick, peak, output / 1024]))
+
+
+def measured(length: int, cores: int) -> list[float]:
+    """The medians of what some processes find."""
+    runs = []
+    for _ in range(1 if length > 10_000 else 5):
+        command = [sys.executable, __file__, str(length), str(cores)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        runs.append(json.loads(done.stdout))
+    return [statistics.median(values) for values in zip(*runs, strict=True)]
+
+
+def main() -> int:
+    """Prints time per operation, the ratio and memory at every length; 1 if one is above its limit."""
+    failed = False
+    for cores in CORES:
+        *_, empty, _ = measured(0, cores)
+        points = []
+        for length in LENGTHS:
+            operations, ours, yardstick, peak, output = measured(length, cores)
+            points.append((operations, ours))
+            ratio, memory = ours / yardstick, (peak - empty - output) / operations
+            print(
+                f"{cores} cores, {operations:.0f} operations: {ours / operations * 1e6:.1f} us per operation, "
+                f"upstream {yardstick / operations * 1e6:.2f} us, ratio {ratio:.1f} (limit {RATIO_LIMIT:g}); "
+                f"{memory:.1f} KB per operation (limit {MEMORY_LIMIT:g})",
+                flush=True,
+            )
+            failed |= ratio > RATIO_LIMIT or memory > MEMORY_LIMIT
+        (few, short), *_, (many, long) = points
+        exponent = math.log(long / short) / math.log(many / few)
+        print(f"{cores} cores: exponent {exponent:.2f} (limit {EXPONENT_LIMIT:g})")
+        failed |= exponent > EXPONENT_LIMIT
+    return int(failed)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        measure(*map(int, sys.argv[1:]))
+    else:
+        sys.exit(main())
