@@ -76,5 +76,5 @@ class PlanSpanOverflow(
         made = [planned for planned in found if not planned.hinted]
         for planned in made:
             planned.op.attributes[PLAN] = write_plan(planned.plan)
-        gather({planned.op: planned.plan.group for planned in made})
+        gather(op, {planned.number: planned.plan.group for planned in made})
         self.planned.add(len(made))

@@ -7,6 +7,7 @@ example, and goes over the operations by number. An operation is looked at itsel
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
@@ -134,6 +135,11 @@ class Listing:
         """One value."""
         found: ir.Value = self._listing.value(number)
         return found
+
+    def maker(self, value: int) -> int | None:
+        """The operation that a value is a result of, or an argument of its blocks; None for those of the root."""
+        number = bisect_right(self.results, value) - 1
+        return number if number >= 0 else None
 
     def per_kind(self, ask: Callable[[ir.Operation], T]) -> list[T]:
         """The answer for the example of each kind, in order of appearance."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal, refused_at
+from spyre_mlir.listings import WRITE, Listing
 from spyre_mlir.operations import PREFIX, domain_of, kernel_of, meaning
 from spyre_mlir.plan_attributes import read_plan
 from spyre_mlir.tiling import Options, TilePlan
@@ -16,7 +17,6 @@ from spyre_mlir.tiling.members import BARRIER, Builder, Member
 from spyre_mlir.tiling.seed_groups import group_seed, seed_member
 
 PLAN = "spyre.tile"
-WRITE = "spyre.insert_slice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Planned:
     """An operation and its plan. A hint is a plan that a user has written."""
 
     op: ir.Operation
+    number: int
+    """In the listing of the function."""
     plan: TilePlan
     hinted: bool
 
@@ -35,29 +37,75 @@ def plan_function(
 
     With `materialize`, what cannot share the loop of what it reads reads a full-size intermediate.
     Raises what `group` raises, at the operation."""
-    ops = sequence(function, ordered_writes=options.policy == "seed")
-    entries = list(Members(options).of(ops))
-    members = [member for _, member in entries]
-    if not any(member.needs_tiles or member.hint is not None for member in members):
+    listing, make = Listing(function), Members(options)
+    planned = listing.per_kind(make.are_planned)
+    if not any(planned):
         return []
+    seed = options.policy == "seed"
+    chosen = [True] * len(listing.kinds) if seed else concerned(listing, planned)
+    numbers = list(sequence(listing, chosen, ordered_writes=seed))
+    ops = [None if number is None else listing.operation(number) for number in numbers]
+    entries = [
+        (number, op, member) for number, (op, member) in zip(numbers, make.of(ops), strict=True)
+    ]
+    members = [member for _, _, member in entries]
     try:
         if options.policy == "seed":
             entries = [entries[at] for at in _in_seed(members)]
-            seeds = [seed_member(member, options) for _, member in entries]
+            seeds = [seed_member(member, options) for _, _, member in entries]
             grouping = group_seed(seeds, materialize=materialize)
         else:
             grouping = group(members, options, materialize=materialize)
     except Refusal as refusal:
-        refusal.place = entries[refusal.place][0]
+        refusal.place = entries[refusal.place][1]
         raise
     first = 1 + max((m.hint.group for m in members if m.hint is not None), default=-1)
     found = []
-    for (op, member), plan in zip(entries, grouping.plans, strict=True):
-        if op is not None and plan is not None:
+    for (number, op, member), plan in zip(entries, grouping.plans, strict=True):
+        if op is not None and number is not None and plan is not None:
             hinted = member.hint is not None
-            number = plan.group if hinted else first + plan.group
-            found.append(Planned(op, replace(plan, group=number), hinted))
+            group_number = plan.group if hinted else first + plan.group
+            found.append(Planned(op, number, replace(plan, group=group_number), hinted))
     return found
+
+
+def concerned(listing: Listing, planned: Sequence[bool]) -> list[bool]:
+    """Per operation whether grouping has to see it, given which kinds have a plan: those operations, what reads, also
+    by way of others, what they write, and what they read from, which refusals name.
+
+    Nothing else shares a loop with them or stands between two of them. Loops that are there are seen with all that is
+    in them."""
+    kinds, ends, results = listing.kinds, listing.ends, listing.results
+    counts = listing.per_kind(lambda op: len(op.results))
+    written = bytearray(listing.value_count)
+    chosen = [False] * len(kinds)
+    inside = 0
+    for at, (kind, given) in enumerate(zip(kinds, listing.operands, strict=True)):
+        inside = max(inside, ends[at]) if ends[at] > at + 1 else inside
+        if at < inside or planned[kind] or any([written[value] for value in given]):
+            chosen[at] = True
+            first = results[at]
+            last = first + counts[kind] if ends[at] == at + 1 else _first_value(listing, ends[at])
+            written[first:last] = b"\1" * (last - first)
+    shown = listing.per_kind(_is_view)
+    for at in [at for at, kind in enumerate(kinds) if planned[kind]]:
+        for value in listing.operands[at]:
+            source = listing.maker(value)
+            while source is not None and shown[kinds[source]]:
+                source = listing.maker(listing.operands[source][0])
+            if source is not None:
+                chosen[source] = True
+    return chosen
+
+
+def _first_value(listing: Listing, number: int) -> int:
+    """The first value that is defined from an operation on."""
+    return listing.results[number] if number < len(listing.kinds) else listing.value_count
+
+
+def _is_view(op: ir.Operation) -> bool:
+    row = meaning(op)
+    return row is not None and row.tiling == "view" and bool(row.operands)
 
 
 def _in_seed(members: Sequence[Member]) -> Iterator[int]:
@@ -71,25 +119,39 @@ def _in_seed(members: Sequence[Member]) -> Iterator[int]:
             tiled.update(member.results)
 
 
-def sequence(root: ir.Operation, *, ordered_writes: bool = False) -> Iterator[ir.Operation | None]:
-    """The operations of the dialect in program order. None stands for what must not be moved over:
-    other operations that have tensors, and the ends of regions; with `ordered_writes`, a write whose
-    result is written again as well."""
-    for region in root.regions:
-        for block in region.blocks:
-            yield None
-            for operation in block.operations:
-                op = operation.operation
-                if len(op.regions):
-                    yield from sequence(op, ordered_writes=ordered_writes)
-                elif not op.name.startswith(PREFIX):
-                    if any(isinstance(v.type, ir.RankedTensorType) for v in op.operands):
-                        yield None
-                elif op.name != "spyre.empty":  # which has no value yet, wherever it stands
-                    yield op
-                    if ordered_writes and any(_overwrites(use) for use in op.results[0].uses):
-                        yield None
+def sequence(
+    listing: Listing, chosen: Sequence[bool], *, ordered_writes: bool = False
+) -> Iterator[int | None]:
+    """The chosen operations that compute, in program order. None stands for what must not be moved
+    over: other operations that have tensors, and the ends of regions; with `ordered_writes`, a write
+    whose result is written again as well."""
+    barriers = listing.per_kind(_is_barrier)
+    computing = listing.per_kind(_is_computed)
+    ends = {end for at, end in enumerate(listing.ends) if end > at + 1}
     yield None
+    for at, kind in enumerate(listing.kinds):
+        if at in ends or barriers[kind]:
+            yield None
+        if chosen[at] and computing[kind]:
+            yield at
+        if ordered_writes and any(
+            _overwrites(use) for result in listing.operation(at).results for use in result.uses
+        ):
+            yield None
+    yield None
+
+
+def _is_barrier(op: ir.Operation) -> bool:
+    """Whether no loop may be moved over an operation, or over the beginning of what it holds."""
+    if len(op.regions):
+        return True
+    return not op.name.startswith(PREFIX) and any(_is_tensor(value) for value in op.operands)
+
+
+def _is_computed(op: ir.Operation) -> bool:
+    """Whether an operation of the dialect computes; an empty tensor has no value yet, wherever it stands."""
+    row = meaning(op)
+    return row is not None and op.name != "spyre.empty" and not _is_view(op) and not len(op.regions)
 
 
 def _overwrites(use: ir.OpOperand) -> bool:
@@ -134,10 +196,16 @@ class Members:
             if op is None:
                 yield None, BARRIER
                 continue
-            row = meaning(op)
-            if row is None or row.tiling != "view":
-                with refused_at(op):
-                    yield op, self._member(op, planned)
+            with refused_at(op):
+                yield op, self._member(op, planned)
+
+    def are_planned(self, op: ir.Operation) -> bool:
+        """Whether the operations of a kind have a hint, or need tiles by themselves."""
+        if PLAN in op.attributes:
+            return True
+        with refused_at(op):
+            kernel = kernel_of(op) if op.name.startswith(PREFIX) else None
+            return kernel is not None and any(self.builder.own(kernel, f"'{op.name}'"))
 
     def _member(self, op: ir.Operation, planned: bool) -> Member:
         name, kernel = f"'{op.name}'", kernel_of(op)

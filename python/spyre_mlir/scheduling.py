@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from spyre_mlir import ir
+from spyre_mlir.listings import Listing
 from spyre_mlir.planning import is_rearranged
 
 
@@ -43,68 +44,82 @@ def arranged(reads: Sequence[Collection[int]], group_of: Mapping[int, int]) -> l
     return order
 
 
-def gather(groups: Mapping[ir.Operation, int]) -> None:
+def gather(function: ir.Operation, groups: Mapping[int, int]) -> None:
     """Moves operations so that those of one group stand side by side in their block; `groups` gives
-    the number of each that is in one. Nothing is moved over an operation with regions."""
-    blocks = dict.fromkeys(op.block for op in groups)
-    for block in blocks:
-        for stretch in _stretches(block):
-            numbers = {at: groups[op] for at, op in enumerate(stretch) if op in groups}
-            if len(set(numbers.values())) < len(numbers):
-                _gather(stretch, numbers)
+    the number of each that is in one, by its number in the listing of the function. Nothing is moved
+    over an operation with regions."""
+    if len(set(groups.values())) == len(groups):
+        return
+    listing = Listing(function)
+    rearranged = listing.per_kind(is_rearranged)
+    for first, last in _intervals(listing, groups):
+        own = {at - first: groups[at] for at in range(first, last + 1) if at in groups}
+        reads = _reads(listing, first, last)
+        views = [rearranged[kind] for kind in listing.kinds[first : last + 1]]
+        _take_views(reads, views, own)
+        _move(listing, first, arranged(reads, own))
 
 
-def _stretches(block: ir.Block) -> Iterator[list[ir.Operation]]:
-    """The operations of a block between those that have regions or end it."""
-    stretch: list[ir.Operation] = []
-    for op in block.operations:
-        if len(op.operation.regions) or not len(op.operation.results):
-            yield stretch
-            stretch = []
+def _reads(listing: Listing, first: int, last: int) -> list[set[int]]:
+    """What each operation of an interval reads from others of it, both counted from the first."""
+    maker: dict[int, int] = {}
+    reads = []
+    for at in range(first, last + 1):
+        reads.append({maker[value] for value in listing.operands[at] if value in maker})
+        end = listing.results[at + 1]
+        maker.update((value, at - first) for value in range(listing.results[at], end))
+    return reads
+
+
+def _intervals(listing: Listing, groups: Mapping[int, int]) -> list[tuple[int, int]]:
+    """The operations from the first to the last of each group, as intervals of numbers that do not
+    overlap, between the operations that have regions or end a block."""
+    ends = listing.per_kind(lambda op: bool(len(op.regions)) or not len(op.results))
+    stretches = list(accumulate(ends[kind] for kind in listing.kinds))
+    spans: dict[tuple[int, int], tuple[int, int]] = {}
+    for at in sorted(groups):
+        key = stretches[at], groups[at]
+        spans[key] = spans.get(key, (at, at))[0], at
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(spans.values()):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(last, found[-1][1])
         else:
-            stretch.append(op.operation)
-    yield stretch
+            found.append((first, last))
+    return found
 
 
-def _gather(stretch: Sequence[ir.Operation], numbers: dict[int, int]) -> None:
-    place = {op: at for at, op in enumerate(stretch)}
-    reads = [
-        {
-            place[value.owner.operation]
-            for value in op.operands
-            if isinstance(value, ir.OpResult) and value.owner.operation in place
-        }
-        for op in stretch
-    ]
-    for at in reversed(range(len(stretch))):
-        _take_view(at, stretch, reads, place, numbers)
-    order = arranged(reads, numbers)
-    if order != sorted(order):
-        for before, after in pairwise(order):
-            stretch[after].move_after(stretch[before])
-
-
-def _take_view(
-    at: int,
-    stretch: Sequence[ir.Operation],
-    reads: Sequence[Collection[int]],
-    place: Mapping[ir.Operation, int],
-    numbers: dict[int, int],
+def _take_views(
+    reads: Sequence[Collection[int]], views: Sequence[bool], numbers: dict[int, int]
 ) -> None:
     """Lets a view stand with the group that reads it, if it is a view of what the group makes."""
-    op = stretch[at]
-    if at in numbers or not is_rearranged(op):
-        return
-    source = _seen(at, stretch, reads)
-    users = (place.get(use.owner.operation) for use in op.results[0].uses)
-    if source in numbers and any(
-        numbers.get(user) == numbers[source] for user in users if user is not None
-    ):
-        numbers[at] = numbers[source]
+    readers: list[list[int]] = [[] for _ in reads]
+    for at in reversed(range(len(reads))):
+        for source in reads[at]:
+            readers[source].append(at)
+        if at in numbers or not views[at]:
+            continue
+        source = _seen(at, reads, views)
+        if source in numbers and any(numbers.get(r) == numbers[source] for r in readers[at]):
+            numbers[at] = numbers[source]
 
 
-def _seen(at: int, stretch: Sequence[ir.Operation], reads: Sequence[Collection[int]]) -> int:
+def _seen(at: int, reads: Sequence[Collection[int]], views: Sequence[bool]) -> int:
     """What a view, or a view of a view, shows; itself where that is made elsewhere."""
-    while is_rearranged(stretch[at]) and reads[at]:
+    while views[at] and reads[at]:
         (at,) = reads[at]
     return at
+
+
+def _move(listing: Listing, first: int, order: Sequence[int]) -> None:
+    """Puts operations, counted from the first of an interval, into an order. The first of that stays, and so does what
+    stands right behind what it is to stand behind."""
+    end = len(order)
+    behind = {at: at + 1 for at in range(-1, end)}
+    before = {at: at - 1 for at in range(end + 1)}
+    for at, after in pairwise(order):
+        if behind[at] != after:
+            listing.operation(first + after).move_after(listing.operation(first + at))
+            behind[before[after]], before[behind[after]] = behind[after], before[after]
+            behind[after], before[behind[at]] = behind[at], after
+            behind[at], before[after] = after, at

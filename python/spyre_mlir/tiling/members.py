@@ -100,7 +100,7 @@ class Builder:
                 dims = self._written[buffer] if known else ()
                 through.append((buffer, tuple(ZERO if d is None else known[d] for d in dims)))
         through += [(buffer, ()) for buffer in whole]
-        plan, refusal = self._own(kernel, name) if planned and hint is None else (None, None)
+        plan, refusal = self.own(kernel, name) if planned and hint is None else (None, None)
         return Member(
             name,
             tuple(results),
@@ -124,7 +124,9 @@ class Builder:
             self._cells[id(kernel)] = (kernel, found)
         return self._cells[id(kernel)][1]
 
-    def _own(self, kernel: Kernel, name: str) -> tuple[TilePlan | None, Refusal | None]:
+    def own(self, kernel: Kernel, name: str) -> tuple[TilePlan | None, Refusal | None]:
+        """What the planner says of a kernel alone, called so in refusals: its plan, or why there is none; neither if
+        it needs no tiles."""
         if id(kernel) not in self._plans:
             plan, refusal = None, None
             try:
