@@ -71,7 +71,7 @@ class _Assigner:
         self.current: ir.Operation | None = None
         self.asked: dict[Key, Sticks] = {}
         """What operations asked of sticks, by kind and states of the operands."""
-        self.erased: ir.Operation | None = None
+        self.erased: ir.Operation | ir.OpView | None = None
         self.previous: ir.Operation | None = None
         self.made: Made = {}
         self.masks = partial_sticks.Masks(

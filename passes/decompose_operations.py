@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build, create
@@ -90,10 +91,13 @@ def _decompose(op: ir.Operation) -> bool:
 
 def _one_result_each(op: ir.Operation) -> bool:
     """One operation for each result that is used: the device has a function for each."""
-    used = computed_results(op)
-    if len(op.operands[0].type.shape) == 1:
+    used, row = computed_results(op), meaning(op)
+    assert row is not None
+    given, rank = attributes(op, row), len(op.operands[0].type.shape)
+    scan = _chosen_one if given["k"] == 1 else _topk if rank == 1 else None
+    if scan is not None:
         for result in used:
-            result.replace_all_uses_with(_topk(op, result.result_number))
+            result.replace_all_uses_with(scan(op, given, result.result_number))
         op.erase()
         return True
     *others, _ = used
@@ -162,11 +166,29 @@ def _prod(op: ir.Operation) -> ir.Value[ir.Type]:
     return _first(product, 0, tuple(op.results[0].type.shape))
 
 
-def _topk(op: ir.Operation, number: int) -> ir.Value[ir.Type]:
+Attributes = Mapping[str, Any]
+
+
+def _chosen_one(op: ir.Operation, given: Attributes, number: int) -> ir.Value[ir.Type]:
+    """The largest cell, or its position: the device chooses two at least, from two at least."""
+    value, kind = op.operands[0], encodings.read(op.results[number].type)
+    dim, shape = given["dim"], tuple(value.type.shape)
+    if shape[dim] == 1:
+        return build("identity", value) if number == 0 else _full(kind, 0.0)
+    types = [encodings.read(result.type) for result in op.results]
+    two = tuple(2 if d == dim else extent for d, extent in enumerate(shape))
+    wide = [encodings.write(TensorType(two, type.element)) for type in types]
+    made = create("topk", [value], wide, k=2, dim=dim)
+    found = made.results[number]
+    if len(shape) == 1:
+        found = _topk(made, {"k": 2, "dim": dim}, number)
+        made.erase()
+    return build("slice", found, static_offsets=[0] * kind.rank, shape=kind.shape)
+
+
+def _topk(op: ir.Operation, given: Attributes, number: int) -> ir.Value[ir.Type]:
     """A result of a scan over one dim: the device scans no stick, so each cell is replicated along one of its own."""
-    row = meaning(op)
-    assert row is not None
-    k, spread = attributes(op, row)["k"], _spread(op.operands[0])
+    k, spread = given["k"], _spread(op.operands[0])
     elements = [str(result.type.element_type) for result in op.results]
     wide = [TensorType((k, spread.type.shape[-1]), element) for element in elements]
     found = create("topk", [spread], list(map(encodings.write, wide)), k=k, dim=0).results[number]
@@ -355,17 +377,32 @@ def _whole_sticks(op: ir.Operation) -> bool:
 
 
 def _product(op: ir.Operation) -> ir.Value[ir.Type] | None:
-    """A product in whole sticks; one of 16-bit factors that is written as f32 fills whole sticks of both."""
-    rhs, result = (encodings.read(v.type) for v in (op.operands[1], op.results[0]))
-    if not _is_wider(op):
+    """A product in whole sticks; one of 16-bit factors that is written as f32 fills whole sticks of both.
+
+    One over a single cell is an elementwise one, of a column and a row. One with a single column has it replicated, so
+    that there is a dim along its sticks."""
+    lhs, rhs, result = (encodings.read(v.type) for v in (*op.operands, op.results[0]))
+    if lhs.shape[-1] == 1 and lhs.valid_shape is None:
+        return build("mul", *(_as(factor, result.element) for factor in op.operands))
+    columns = rounded_up(rhs.shape[-1], _lanes(rhs))
+    if rhs.shape[-1] == 1:
+        factor = build("broadcast", op.operands[1], shape=(*rhs.shape[:-1], columns))
+    elif _is_wider(op):
+        factor = padded(op.operands[1], (*rhs.shape[:-1], columns))
+    else:
         _whole_sticks(op)
         return None
-    columns = rounded_up(rhs.shape[-1], _lanes(rhs))
-    factor = padded(op.operands[1], (*rhs.shape[:-1], columns))
     made = build("batch_matmul", op.operands[0], factor, element=result.element)
     with ir.InsertionPoint(made.owner):
         _whole_sticks(made.owner)
     return trimmed(made, result.shape)
+
+
+def _as(value: ir.Value[ir.Type], element: str) -> ir.Value[ir.Type]:
+    """A tensor with elements of another type, if they are not."""
+    if str(value.type.element_type) == element:
+        return value
+    return _instead(build("cast", value, element=element), _cast)
 
 
 def _is_wider(op: ir.Operation) -> bool:
@@ -392,8 +429,10 @@ def _converts(op: ir.Operation) -> bool:
 
 
 def _is_multiplied(op: ir.Operation) -> bool:
-    multiplied = _elements(op)[0] in MULTIPLIED  # others are refused at lowering
-    return multiplied and (ends_in_stick(op.operands[0]) or _is_wider(op))
+    if _elements(op)[0] not in MULTIPLIED:
+        return False  # refused at lowering
+    one = 1 in (op.operands[0].type.shape[-1], op.operands[1].type.shape[-1])
+    return one or ends_in_stick(op.operands[0]) or _is_wider(op)
 
 
 def _reduces_all(op: ir.Operation) -> bool:

@@ -200,8 +200,8 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     source, destination = (encodings.read(value.type) for value in list(op.operands)[:2])
     start, lanes = _literal(op, 2, stick), lanes_of(source.element)
     region = source.valid
-    literal = start is not None and all(isinstance(extent, int) for extent in region)
-    if not literal or source.element in FLOAT8:
+    literal = all(isinstance(extent, int) for extent in region)
+    if start is None or not literal or source.element in FLOAT8:
         return None
     size, held = destination.shape[stick], destination.valid[stick]
     held = held if isinstance(held, int) else size
