@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -77,17 +78,39 @@ def from_device(
 
 def positions(layout: Layout, shape: Sequence[int]) -> NDArray[np.int64]:
     """For each element of a contiguous host tensor, in row-major order, its place in device memory,
-    counted in elements. Refuses (SPY146) elements that the layout does not hold."""
-    rest = np.arange(prod(shape), dtype=np.int64)
+    counted in elements; read-only. Refuses (SPY146) elements that the layout does not hold."""
+    count = prod(shape)
+    return _positions(layout, tuple(shape)) if count > KEPT else _kept(layout, tuple(shape))
+
+
+KEPT = 1 << 18
+"""Elements of a tensor up to which its places are remembered: loops ask for them in every trip."""
+
+
+@lru_cache(maxsize=64)
+def _kept(layout: Layout, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    return _positions(layout, shape)
+
+
+def _positions(layout: Layout, shape: tuple[int, ...]) -> NDArray[np.int64]:
     steps = [prod(layout.device_size[dim + 1 :]) for dim in range(len(layout.device_size))]
-    places = np.zeros_like(rest)
-    for dim, stride in digits(layout):
-        coordinate, rest = np.divmod(rest, stride)
-        if coordinate.size and coordinate.max() >= layout.device_size[dim]:
+    moving = [(layout.device_size[dim], stride, steps[dim]) for dim, stride in digits(layout)]
+
+    def below(limit: int, number: int) -> NDArray[np.int64]:
+        """Places of the host offsets below `limit`, by the digits from `number` on."""
+        if number == len(moving):
+            if limit > 1:
+                raise Refusal("SPY146", f"layout {layout} does not hold a tensor of {list(shape)}")
+            return np.zeros(limit, np.int64)
+        size, stride, step = moving[number]
+        count = -(-limit // stride)
+        if count > size:
             raise Refusal("SPY146", f"layout {layout} does not hold a tensor of {list(shape)}")
-        places += coordinate * steps[dim]
-    if rest.any():
-        raise Refusal("SPY146", f"layout {layout} does not hold a tensor of {list(shape)}")
+        inner = below(min(limit, stride), number + 1)
+        return np.add.outer(np.arange(count, dtype=np.int64) * step, inner).reshape(-1)[:limit]
+
+    places = below(prod(shape), 0)
+    places.flags.writeable = False
     return places
 
 
