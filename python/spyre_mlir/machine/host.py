@@ -17,7 +17,7 @@ from spyre_mlir.layouts import Layout, address_of, coordinates_at
 from spyre_mlir.machine.formats import STORED
 from spyre_mlir.machine.memory import DATA, Array, Buffer
 from spyre_mlir.machine.program import Compiled, Program, Source, read_program
-from spyre_mlir.machine.run import Run, run_bundle
+from spyre_mlir.machine.run import Run, run_read
 from spyre_mlir.machine.transfer import Mask, from_device, to_device
 from spyre_mlir.sdsc.model import Hbm
 from spyre_mlir.tensors import TensorType
@@ -56,7 +56,7 @@ def run_program(
     first = len(given) + len(values)
     for number, kind in enumerate(results, start=first):
         buffers[number] = Buffer.empty(_layout(kind).bytes)
-    run = run_bundle(bundle, buffers, symbols=symbols, limit=limit, steps=steps)
+    run = run_read(program, buffers, limit=limit, steps=steps)
     return tuple(
         _result(run, first + number, number, kind, bound(kind, symbols))
         for number, kind in enumerate(results)

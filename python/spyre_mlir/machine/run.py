@@ -82,7 +82,21 @@ def run_bundle(
 
     Raises Refusal SPY140 to SPY148 with the operation, operand, core and trip, SPY134 for symbols,
     and what `read_program` raises for files that are no bundle."""
-    program = read_program(bundle, symbols)
+    return run_read(
+        read_program(bundle, symbols), arguments, limit=limit, pool=pool, steps=steps, strict=strict
+    )
+
+
+def run_read(
+    program: Program,
+    arguments: Sequence[Given] | Mapping[int, Given],
+    *,
+    limit: int = SPAN_LIMIT_BYTES,
+    pool: Given | None = None,
+    steps: int | None = None,
+    strict: bool = False,
+) -> Run:
+    """As `run_bundle`, of a bundle that was read already."""
     given = _numbered(program, arguments)
     stores: dict[int | str, Store] = {
         number: Store.holding(buffer_name(number), _buffer(given[number]))
