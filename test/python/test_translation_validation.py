@@ -133,6 +133,8 @@ def test_tolerances() -> None:
     assert difference(output([1, nan, inf, -0.0]), output([1.001, nan, inf, 0.0])) is None
     assert difference(output([1000]), output([1002])) is None
     assert difference(output([1]), output([1.01])) is not None
+    assert difference(output([0, 1000, -1000]), output([2, 1000, -1000])) is None  # terms cancel
+    assert difference(output([0, 1000, -1000]), output([8, 1000, -1000])) is not None
     assert difference(output([inf]), output([-inf])) is not None
     assert difference(output([nan]), output([1])) is not None
     assert difference(output([3], "i32"), output([4], "i32")) is not None

@@ -65,8 +65,10 @@ def _wrong(a: Array, b: Array, element: str) -> Array:
     if not is_float(element):
         return np.asarray(a != b)
     x, y = a.astype(np.float64), b.astype(np.float64)
+    finite = x[np.isfinite(x)]
+    size = np.sqrt(np.mean(finite**2)) if finite.size else 0.0
     with np.errstate(all="ignore"):
-        near = np.abs(x - y) <= TOLERANCES[element] * np.maximum(1, np.abs(x))
+        near = np.abs(x - y) <= TOLERANCES[element] * np.maximum(max(1.0, size), np.abs(x))
     near &= np.isfinite(x) & np.isfinite(y)
     return np.asarray(~(near | (x == y) | (np.isnan(x) & np.isnan(y))))
 
