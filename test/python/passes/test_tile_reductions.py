@@ -4,8 +4,10 @@ operation keeps, and they compile."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import prod
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -339,3 +341,50 @@ def test_the_planner_divides_ranges(op: str, element: str) -> None:
         text = reduction(op, shape, dims, element).replace(", " + hint(), "")
         report = check_bundle(text, seeds=1, span_limit=128 * 32)
         assert [(s.name, s.detail) for s in report.stages if s.status != "same"] == []
+
+
+def random_program(random: Random) -> tuple[str, int]:
+    """A reduction or product of few elements, primes and ends of sticks among its extents, and a small limit in
+    bytes."""
+    limit = 128 * random.choice([4, 8, 16, 32, 64])
+    if random.random() < 0.25:
+        m, k, n = (random.choice(e) for e in ((1, 3, 17), (64, 130, 521, 640), (30, 64, 130)))
+        batch = random.choice(((), (2,)))
+        factors = [tensor((*batch, m, k), "f16"), tensor((k, n), "f16")]
+        return program("batch_matmul", factors, tensor((*batch, m, n), "f16"), ""), limit
+    rank = random.randint(1, 3)
+    shape = [random.choice([1, 2, 5, 13, 31, 64, 131]) for _ in range(rank - 1)]
+    shape.append(random.choice([1, 3, 33, 64, 65, 130, 256, 521]))
+    while prod(shape) > 1 << 14:
+        shape[0] = -(-shape[0] // 2)
+    op = random.choice(["sum", "mean", "max", "min", "absmax", "exx2"])
+    count = random.randint(1, rank)
+    dims = [rank - 1] if op == "exx2" else sorted(random.sample(range(rank), count))
+    element, keep = random.choice(["f16", "bf16", "f32"]), random.random() < 0.5
+    text = reduction(op, shape, dims, element, keep=keep)
+    return text.replace(", " + hint(), ""), limit
+
+
+def check_random(seed: int) -> str:
+    """What came of one program: the same down to its bundle, or a refusal of the planner."""
+    text, limit = random_program(Random(seed))
+    try:
+        report = check_bundle(text, seeds=1, span_limit=limit)
+    except ir.MLIRError as error:
+        code = str(error).split("SPY")[1][:3]
+        assert code in ("040", "042", "050", "051", "052"), (seed, str(error))
+        return "refused"
+    assert [(s.name, s.detail) for s in report.stages if s.status != "same"] == [], (seed, text)
+    return "same"
+
+
+def test_a_sample_of_random_programs() -> None:
+    found = Counter(check_random(seed) for seed in range(25))
+    assert found["same"] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(1, 21))
+def test_random_programs(block: int) -> None:
+    found = Counter(check_random(seed) for seed in range(12 * block, 12 * (block + 1)))
+    assert found["same"] > 5
