@@ -164,7 +164,7 @@ class _Assigner:
 
     def _laid(self, value: ir.Value, made: Made) -> ir.Value:
         """A value just made, its operation laid out."""
-        op = value.owner
+        op = value.owner.operation
         new = self._operation(op, made)
         if new is not None:
             return new

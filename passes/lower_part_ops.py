@@ -16,7 +16,6 @@ from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.regions.agreement import Part, Region, is_empty, unite
 from spyre_mlir.tensors import TensorType
 
-
 UNIONS = tuple(f"spyre.{name}" for name, row in OPS.items() if row.rule == "union")
 
 

@@ -100,7 +100,9 @@ private:
     return entry->second;
   }
 
-  bool isLookedThrough(Operation *op) const { return through.contains(op->getName().getIdentifier()); }
+  bool isLookedThrough(Operation *op) const {
+    return through.contains(op->getName().getIdentifier());
+  }
 
   int32_t structureOf(Operation *op) {
     bool isKept = isLookedThrough(op) || op->getNumRegions();

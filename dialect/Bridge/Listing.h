@@ -19,8 +19,8 @@ extern "C" {
 /// Operations of one *kind* agree in name, attributes, types, the loops around, which results are
 /// used, and where operands come from: a block argument, an operation of one name, or, if that is
 /// one of `through`, of one kind. Of a result whose one use is the first operand of an
-/// operation of `into`, that one counts as well. Attributes that stand `apart` count by their presence only. Values that are no
-/// tensors count by identity, unless they come from `through`.
+/// operation of `into`, that one counts as well. Attributes that stand `apart` count by their
+/// presence only. Values that are no tensors count by identity, unless they come from `through`.
 ///
 /// A listing is valid until one of its operations is erased; what is inserted later is not in it.
 typedef struct SpyreListing {

@@ -127,7 +127,8 @@ static void bindReading(nb::class_<Listing> &c) {
         return spyreListingGetValue(self.handle, self.value(number));
       },
       "number"_a);
-  c.def_prop_ro("values", [](const Listing &self) { return spyreListingGetNumValues(self.handle); });
+  c.def_prop_ro("values",
+                [](const Listing &self) { return spyreListingGetNumValues(self.handle); });
   c.def("kinds", [](const Listing &self) { return listOf(spyreListingGetKinds(self.handle)); });
   c.def("ends", [](const Listing &self) { return listOf(spyreListingGetEnds(self.handle)); });
   c.def("examples",
@@ -169,8 +170,7 @@ static void bindWriting(nb::class_<Listing> &c) {
         check(sources, 0, spyreListingGetKinds(self.handle).count);
         check(chosen, 0, templates.size());
         check(placed, 0, places.size());
-        if (spyreListingCountOperands(templates.data(), numbers(chosen)) !=
-            intptr_t(placed.size()))
+        if (spyreListingCountOperands(templates.data(), numbers(chosen)) != intptr_t(placed.size()))
           throw nb::value_error("one place for each operand of each SDSC");
         spyreListingLaunch(self.handle,
                            {first, numbers(sources), templates.data(), numbers(chosen),
@@ -179,7 +179,8 @@ static void bindWriting(nb::class_<Listing> &c) {
       },
       "first"_a, "sources"_a, "templates"_a, "chosen"_a, "places"_a, "placed"_a, "before"_a,
       "block"_a,
-      "Copies of SDSCs before `before`, named from @sdsc_<first> on, and their launches at the end of "
+      "Copies of SDSCs before `before`, named from @sdsc_<first> on, and their launches at the end "
+      "of "
       "`block`.");
 }
 

@@ -32,7 +32,7 @@ def write_layout(layout: Layout) -> ir.LayoutAttr:
 
 
 _known: dict[ir.Type, TensorType] | None = None
-_written: dict[tuple[ir.Context, TensorType], ir.RankedTensorType] = {}
+_written: dict[tuple[ir.Context | None, TensorType], ir.RankedTensorType] = {}
 """What was read and written while a pass runs: programs repeat their types. Not longer, for a type keeps its context
 alive."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from spyre_mlir import ir
 from spyre_mlir._mlir_libs import _spyre
@@ -131,9 +131,9 @@ class Listing:
         """One operation."""
         return self._listing.operation(number).operation
 
-    def value(self, number: int) -> ir.Value:
+    def value(self, number: int) -> ir.Value[Any]:
         """One value."""
-        found: ir.Value = self._listing.value(number)
+        found: ir.Value[Any] = self._listing.value(number)
         return found
 
     def maker(self, value: int) -> int | None:

@@ -82,7 +82,7 @@ def concerned(listing: Listing, planned: Sequence[bool]) -> list[bool]:
     inside = 0
     for at, (kind, given) in enumerate(zip(kinds, listing.operands, strict=True)):
         inside = max(inside, ends[at]) if ends[at] > at + 1 else inside
-        if at < inside or planned[kind] or any([written[value] for value in given]):
+        if at < inside or planned[kind] or any(map(written.__getitem__, given)):
             chosen[at] = True
             first = results[at]
             last = first + counts[kind] if ends[at] == at + 1 else _first_value(listing, ends[at])
