@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from golden_programs import AUGUST
+
 from spyre_mlir import ir, lowering, passmanager
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.listings import Listing
