@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -12,7 +13,7 @@ from spyre_mlir import encodings, ir
 from spyre_mlir.builders import build, create
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import spyre
-from spyre_mlir.operations import attributes, computed_results, meaning, walk
+from spyre_mlir.operations import attributes, computed_results, domain_of, meaning, walk
 from spyre_mlir.optable.model import FLOAT8
 from spyre_mlir.padding import (
     buffer,
@@ -27,6 +28,8 @@ from spyre_mlir.padding import (
 from spyre_mlir.padding_lanes import ends_in_stick, hold_numbers
 from spyre_mlir.partial_sticks import TURNED, other_stick
 from spyre_mlir.passmanager import Pass, statistic
+from spyre_mlir.plan_attributes import read_plan, write_plan
+from spyre_mlir.planning import PLAN
 from spyre_mlir.stick_widths import TRUTH, chosen, compared, in_whole_sticks, lanes_of
 from spyre_mlir.sticks import with_stick
 from spyre_mlir.tensors import TensorType
@@ -78,7 +81,8 @@ def _decompose(op: ir.Operation) -> bool:
             return _one_result_each(op)
         if not _is_composed(op):
             return False
-        new = REWRITES[row.name](op)
+        with _hint_kept(op):
+            new = REWRITES[row.name](op)
     if new is None:
         return False
     result = op.results[0]
@@ -87,6 +91,31 @@ def _decompose(op: ir.Operation) -> bool:
     result.replace_all_uses_with(new)
     op.erase()
     return True
+
+
+@contextmanager
+def _hint_kept(op: ir.Operation) -> Iterator[None]:
+    """Gives a hint on an operation to the steps that take its place: those that make its shape share its loops, those
+    that reduce its range divide it."""
+    if PLAN not in op.attributes:
+        yield
+        return
+    block = ir.InsertionPoint(op).block
+    before = {operation.operation for operation in block.operations}
+    yield
+    plan = read_plan(op.attributes[PLAN])
+    outside = tuple(level for level in plan.levels if level.kind == "parallel")
+    for step in [o.operation for o in block.operations if o.operation not in before]:
+        row = meaning(step)
+        if row is None or row.tiling in ("view", "none") or PLAN in step.attributes:
+            continue
+        levels = outside if row.combine is None else plan.levels
+        if levels and list(step.results[0].type.shape) == list(op.results[0].type.shape):
+            step.attributes[PLAN] = write_plan(replace(plan, levels=levels))
+            if "spyre.dims" in op.attributes:
+                count = len(domain_of(step).extents)
+                names = list(ir.ArrayAttr(op.attributes["spyre.dims"]))[:count]
+                step.attributes["spyre.dims"] = ir.ArrayAttr.get(names)
 
 
 def _one_result_each(op: ir.Operation) -> bool:
