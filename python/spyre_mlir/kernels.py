@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import gcd, lcm
 
 from spyre_mlir.accesses import Access, stick_symbols
 from spyre_mlir.extents import divisor, parse
+from spyre_mlir.quasiaffine import Expression, Quotient
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Dim:
     symbolic extent holds other data, or would be combined with it; elsewhere nobody sees whether it
     is computed on. `host_dim` is the dim of the result's shape
     that it runs over, None for a reduction. `stick` is 1, or the elements per stick where the dim
-    lies on the stick of an operand: it is cut in multiples of it."""
+    lies on the stick of an operand, or the steps after which the place in a reshaped operand repeats:
+    it is cut in multiples of it."""
 
     symbol: str
     extent: int
@@ -81,3 +84,33 @@ def stick_granules(accesses: Iterable[Access], extents: Mapping[str, int]) -> di
         for symbol, elements in stick_symbols(access, extents).items():
             granules[symbol] = max(granules[symbol], elements)
     return granules
+
+
+def window_granules(accesses: Iterable[Access]) -> dict[str, int]:
+    """Symbol -> the multiple in which it must be cut so that the windows of a loop move by one step a
+    trip, for symbols that are divided in an index: those of reshaped operands."""
+    granules: dict[str, int] = {}
+    for access in accesses:
+        if access.index.is_linear:
+            continue
+        for symbol in access.index.symbols():
+            period, _ = _repetition(access.index, symbol)
+            granules[symbol] = lcm(granules.get(symbol, 1), period)
+    return granules
+
+
+def _repetition(expression: Expression, symbol: str) -> tuple[int, int]:
+    """(steps of the symbol after which an expression repeats, but for a rise; that rise)."""
+    period, rises = 1, []
+    for atom, coefficient in expression.terms:
+        if isinstance(atom, str):
+            steps, rise = 1, int(atom == symbol)
+        else:
+            steps, rise = _repetition(atom.argument, symbol)
+            modulus = atom.divisor if isinstance(atom, Quotient) else atom.modulus
+            times = modulus // gcd(rise, modulus)
+            steps *= times
+            rise = rise * times // modulus if isinstance(atom, Quotient) else 0
+        rises.append((steps, coefficient * rise))
+        period = lcm(period, steps)
+    return period, sum(period // steps * rise for steps, rise in rises)

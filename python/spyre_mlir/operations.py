@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import lcm
 from typing import Any
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, flat_index
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import STICK_BYTES
-from spyre_mlir.kernels import Dim, Kernel, stick_granules
+from spyre_mlir.kernels import Dim, Kernel, stick_granules, window_granules
 from spyre_mlir.layouts import (
     Layout,
     address_of,
@@ -444,6 +445,8 @@ def _dims(
     physical size."""
     extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
     granules = stick_granules(found, extents)
+    for name, steps in window_granules(found).items():
+        granules[name] = lcm(granules[name], steps)
     dims = []
     for number, (extent, reduction) in enumerate(
         zip(domain.extents, domain.reduction, strict=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +21,7 @@ from spyre_mlir.accesses import (
     stick_symbols,
 )
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.kernels import Dim, Kernel, stick_granules
+from spyre_mlir.kernels import Dim, Kernel, stick_granules, window_granules
 from spyre_mlir.layouts import Layout, contiguous_strides, device_layout
 from spyre_mlir.quasiaffine import Expression, parse, symbol
 from spyre_mlir.spans import _linear_spans, _spans, spans, strides_bytes
@@ -291,6 +291,19 @@ def test_sticks_are_cut_whole() -> None:
     assert stick_symbols(access(ROWS, "32*a + b"), {"a": 100, "b": 32}) == {"a": 2, "b": 64}
     assert stick_granules((rows, columns), extents) == {"a": 64, "b": 64}
     assert stick_granules((sparse,), extents) == {"a": 1, "b": 1}
+
+
+def test_windows_of_reshaped_operands_move_by_one_step_a_trip() -> None:
+    """Columns of (8, 4, 128) under one dim, of a buffer in which the 8 and the 4 lie apart."""
+    split = access(ROWS, "4096*floor(a/512) + 65536*floor(Mod(a, 512)/128) + Mod(a, 128) + 128*b")
+    assert window_granules((split,)) == {"a": 512, "b": 1}
+    assert window_granules((access(ROWS, "256*a + b"),)) == {}
+    moved = access(ROWS, "floor(3*a/4) + Mod(2*a, 6)")
+    assert window_granules((moved,)) == {"a": 12}
+    index, steps = moved.index, []
+    for start in range(0, 48, 12):
+        steps.append(index.substitute({"a": start}).constant)
+    assert {b - a for a, b in pairwise(steps)} == {9}
 
 
 def test_a_kernel_names_its_dims_and_accesses() -> None:

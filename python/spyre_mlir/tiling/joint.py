@@ -7,7 +7,7 @@ a whole; all others are windows of their full size."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
 
@@ -15,11 +15,18 @@ from spyre_mlir.accesses import Access
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.quasiaffine import symbol
-from spyre_mlir.tiling.candidates import Axis, Constraint, axes_of, constraints_of
+from spyre_mlir.tiling.candidates import (
+    Axis,
+    Constraint,
+    axes_of,
+    constraints_of,
+    temporary_constraints,
+)
 from spyre_mlir.tiling.members import Member
 from spyre_mlir.tiling.planner import Options, find, levels_of, reason_of
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.tiling.runs import SharedDim
+from spyre_mlir.tiling.search import Choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ def joint_plan(
     if not problem.constraints:
         return None
     try:
-        choice = find(problem.axes, problem.constraints, options)
+        choice = problem.solve()
     except Refusal:
         return None
     if choice is None:
@@ -59,7 +66,7 @@ def joint_plan(
     cut = [at for at in range(len(shared)) if _shared_name(at) in choice.tiles]
     if not cut:
         return None
-    plans = tuple(problem.plan(number, cut, choice.tiles) for number in members)
+    plans = tuple(problem.plan(number, cut, choice) for number in members)
     return JointPlan(plans, len(cut), tuple(cut))
 
 
@@ -86,8 +93,7 @@ class _Problem:
         whole: Collection[str],
         options: Options,
     ) -> None:
-        self.options = options
-        self.shared = shared
+        self.options, self.members, self.shared = options, members, shared
         self.own: dict[int, dict[str, Axis]] = {}
         self.reasons: dict[int, str] = {}
         self.constraints: list[Constraint] = []
@@ -103,46 +109,68 @@ class _Problem:
             if found:
                 self.reasons[number] = reason_of(found)
                 self.constraints += found
-        touched = dict.fromkeys(
-            name
-            for constraint in self.constraints
-            for summands in constraint.coordinates
-            for summand in summands
-            for name in summand.symbols
-        )
         self.axes = {_shared_name(at): self._shared_axis(at) for at in range(len(shared))}
-        self.axes.update((n, self._own_axis(n)) for n in touched if n not in self.axes)
+        self._add_axes(self.constraints)
+
+    def _add_axes(self, constraints: Iterable[Constraint]) -> None:
+        """The axes that constraints are over, those of single members."""
+        for constraint in constraints:
+            for name in (n for part in constraint.coordinates for s in part for n in s.symbols):
+                if name not in self.axes:
+                    self.axes[name] = self._own_axis(name)
+
+    def solve(self) -> Choice | None:
+        """The cheapest choice. What cutting a reduced range adds is bounded for the members whose
+        range is cut."""
+        parts: set[int] = set()
+        while True:
+            added = [c for number in sorted(parts) for c in self._temporaries(number)]
+            self._add_axes(added)
+            choice = find(self.axes, self.constraints, self.options, accumulating=added)
+            cut = set() if choice is None else self._reduced_in_parts(choice)
+            if cut <= parts:
+                return choice
+            parts |= cut
+
+    def _reduced_in_parts(self, choice: Choice) -> set[int]:
+        """The members whose reduced range a choice cuts."""
+        axes = [(name, self.axes[name]) for name in choice.tiles]
+        return {int(name.rpartition(".")[2]) for name, axis in axes if axis.reduction}
+
+    def _temporaries(self, number: int) -> tuple[Constraint, ...]:
+        kernel = self.members[number].kernel
+        assert kernel is not None
+        names = self._names(number, _own_name)
+        buffers = [access.buffer for access in kernel.accesses]
+        over = _over_axes(kernel, zip(kernel.accesses, buffers, strict=True), [names])
+        return temporary_constraints(over, self.options.span_limit)
+
+    def _names(self, number: int, own: Callable[[int, str], str]) -> dict[str, str]:
+        """The axis of each dim of a member."""
+        kernel = self.members[number].kernel
+        assert kernel is not None
+        shared = {dims[number]: _shared_name(at) for at, dims in enumerate(self.shared)}
+        return {d.symbol: shared.get(d.symbol, own(number, d.symbol)) for d in kernel.dims}
 
     def _constraints(
         self, number: int, member: Member, compact: Collection[str]
     ) -> tuple[Constraint, ...]:
         """What bounds the tiles of one member: windows of buffers of full size, and the tiles it
         makes. Those that it reads are bounded where they are made."""
-        kernel = member.kernel
+        kernel, limit = member.kernel, self.options.span_limit
         assert kernel is not None
-        limit = self.options.span_limit
         whole_sticks = all(dim.extent % dim.stick == 0 for dim in kernel.dims)
-        kept = [
+        bounded = [
             (access, buffer)
             for access, buffer in zip(kernel.accesses, member.buffers, strict=True)
             if (access.written or buffer not in compact)
             and not (whole_sticks and access.layout.bytes <= limit)
         ]
-        if not kept:
+        if not bounded:
             return ()
-        names = {shared[number]: _shared_name(at) for at, shared in enumerate(self.shared)}
-        full = {d.symbol: names.get(d.symbol, _full_name(number, d.symbol)) for d in kernel.dims}
-        own = {d.symbol: names.get(d.symbol, _own_name(number, d.symbol)) for d in kernel.dims}
-        dims = [replace(dim, symbol=own[dim.symbol]) for dim in kernel.dims]
-        known = set(own.values())
-        dims += [
-            replace(d, symbol=full[d.symbol]) for d in kernel.dims if full[d.symbol] not in known
-        ]
-        accesses = tuple(
-            _over(access, buffer, full if buffer in compact else own) for access, buffer in kept
-        )
-        joint = Kernel(kernel.name, kernel.family, tuple(dims), accesses)
-        return constraints_of(joint, limit, compact)
+        own, full = self._names(number, _own_name), self._names(number, _full_name)
+        over = _over_axes(kernel, bounded, [own, full], compact)
+        return constraints_of(over, limit, compact)
 
     def _shared_axis(self, at: int) -> Axis:
         """The axis of a shared dim: cut in sticks that are whole for every member."""
@@ -161,23 +189,39 @@ class _Problem:
         fixed = "it fills a tile that others read" if name.endswith("!") else axis.why_fixed
         return replace(axis, symbol=name, why_fixed=fixed)
 
-    def plan(self, number: int, cut: Sequence[int], tiles: Mapping[str, int]) -> TilePlan:
+    def plan(self, number: int, cut: Sequence[int], choice: Choice) -> TilePlan:
         """The plan of one member: the common levels, then its own."""
         axes = self.own[number]
-        levels: list[Level] = []
         names = [shared[number] for shared in self.shared]
+        levels: list[Level] = []
         for at in cut:
-            levels += levels_of(axes, {names[at]: tiles[_shared_name(at)]})
+            levels += levels_of(axes, {names[at]: choice.tiles[_shared_name(at)]})
         own = {
-            name: tiles[_own_name(number, name)]
+            name: choice.tiles[_own_name(number, name)]
             for name in axes
-            if name not in names and _own_name(number, name) in tiles
+            if name not in names and _own_name(number, name) in choice.tiles
         }
         levels += levels_of(axes, own)
-        return TilePlan(tuple(levels), reason=self.reasons.get(number, "loop that it shares"))
+        reason = self.reasons.get(number, "loop that it shares")
+        return TilePlan(tuple(levels), reason=reason, proved=choice.proved)
 
 
-def _over(access: Access, buffer: str, names: Mapping[str, str]) -> Access:
-    """The access over other symbols."""
-    index = access.index.substitute({old: symbol(new) for old, new in names.items()})
-    return replace(access, buffer=buffer, index=index)
+def _over_axes(
+    kernel: Kernel,
+    accesses: Iterable[tuple[Access, str]],
+    names: Sequence[Mapping[str, str]],
+    compact: Collection[str] = (),
+) -> Kernel:
+    """The kernel with some of its accesses, in their buffers, over the axes of a group: those named
+    first, compact ones those named last."""
+    dims = {
+        axes[dim.symbol]: replace(dim, symbol=axes[dim.symbol])
+        for axes in names
+        for dim in kernel.dims
+    }
+    found = []
+    for access, buffer in accesses:
+        axes = names[-1] if buffer in compact else names[0]
+        index = access.index.substitute({old: symbol(new) for old, new in axes.items()})
+        found.append(replace(access, buffer=buffer, index=index))
+    return replace(kernel, dims=tuple(dims.values()), accesses=tuple(found))
