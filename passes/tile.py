@@ -19,7 +19,7 @@ from spyre_mlir.plan_attributes import read_plan
 from spyre_mlir.planning import PLAN, WRITE, is_rearranged, shared_levels
 from spyre_mlir.properties import LAYOUTS, TILED
 from spyre_mlir.tensors import TensorType
-from spyre_mlir.tiling.accumulation import accumulation_of
+from spyre_mlir.tiling.accumulation import accumulation_of, divides
 from spyre_mlir.tiling.hints import check_levels, resolve
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.windows import (
@@ -425,6 +425,8 @@ def _shared(ops: Sequence[ir.Operation], plans: Sequence[TilePlan]) -> int:
 
 def _plan(op: ir.Operation) -> TilePlan:
     plan = read_plan(op.attributes[PLAN])
+    if plan.origin == "auto" and not divides(plan.levels):
+        return plan
     with refused_at(op):
         kernel = kernel_of(op)
         if kernel is None:
