@@ -14,8 +14,9 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,15 @@ def command(first: int, last: int, inputs: int) -> list[str]:
     return [sys.executable, __file__, "--child", str(first), str(last), str(inputs)]
 
 
-def outcomes(first: int, last: int, inputs: int) -> Iterator[dict[str, Any]]:
+Command = Callable[[int, int], list[str]]
+"""(first seed, behind the last one) -> the command line of a child."""
+
+
+def outcomes(first: int, last: int, command: Command) -> Iterator[dict[str, Any]]:
     """The outcome of every seed of a range; of a seed that ends or stops its process, "crash" or "hang"."""
     while first < last:
         with subprocess.Popen(
-            command(first, last, inputs), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command(first, last), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
             for line in _lines(process):
                 if "kind" in line:
@@ -97,10 +102,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     kinds: Counter[str] = Counter()
     faults: dict[str, dict[str, Any]] = {}
     started = time.monotonic()
+    child_of = partial(command, inputs=options.inputs)
     with ThreadPoolExecutor(options.jobs) as pool:
-        for lines in pool.map(
-            lambda batch: list(outcomes(*batch, options.inputs)), batches(options)
-        ):
+        for lines in pool.map(lambda batch: list(outcomes(*batch, child_of)), batches(options)):
             for line in lines:
                 kinds[line["kind"]] += 1
                 if line["kind"] in ("fault", "crash", "hang"):

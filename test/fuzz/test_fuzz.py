@@ -38,8 +38,7 @@ def test_children_that_crash_or_hang_are_seen(monkeypatch: pytest.MonkeyPatch) -
     hang = "import json, time; print(json.dumps({'seed': 0}), flush=True); time.sleep(60)"
     monkeypatch.setattr(run, "TIMEOUT", 1.0)
     for script, kind in ((crash, "crash"), (hang, "hang")):
-        monkeypatch.setattr(run, "command", lambda *_, s=script: [run.sys.executable, "-c", s])
-        (line,) = run.outcomes(0, 1, 1)
+        (line,) = run.outcomes(0, 1, lambda *_, s=script: [run.sys.executable, "-c", s])
         assert line["kind"] == kind and line["seed"] == 0
 
 
