@@ -225,11 +225,15 @@ class _Assigner:
                 end.operands[number] = copy.result
 
     def _own_destination(self, op: ir.Operation, made: Made) -> None:
-        """What is written into is a buffer of its own: of a view, a copy."""
+        """What is written into is a buffer of its own: of a view or an argument, a copy, which is planned like all
+        that computes."""
         value = op.operands[DESTINATION]
-        row = meaning(value.owner) if isinstance(value, ir.OpResult) else None
-        if row is None or row.tiling != "view" or not row.operands:
-            return
+        if isinstance(value, ir.OpResult):
+            row = meaning(value.owner)
+            if row is None or row.tiling != "view" or not row.operands:
+                return
+        elif value.owner.owner != self.function:
+            return  # what a loop carries is its own
         tensor = encodings.read(value.type)
         plain = encodings.write(replace(tensor, layout=None, window=False))
         with ir.InsertionPoint(op), op.location:

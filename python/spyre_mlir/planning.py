@@ -17,6 +17,8 @@ from spyre_mlir.tiling.members import BARRIER, Builder, Member
 from spyre_mlir.tiling.seed_groups import group_seed, seed_member
 
 PLAN = "spyre.tile"
+DESTINATION = 1
+"""Which operand of a write is written over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +220,15 @@ class Members:
         buffers: list[str] = []
         opaque: list[int] = []
         whole: list[str] = []
-        for value, index in zip(values, (*domain.operands, *domain.results), strict=True):
+        indices = (*domain.operands, *domain.results)
+        for number, (value, index) in enumerate(zip(values, indices, strict=True)):
             if not _is_tensor(value):
                 continue
             if index is None:
                 whole.append(self._buffer(value))
                 continue
-            if not _is_repeated(value):
+            # What is written over is complete before, so it is made in another loop.
+            if not _is_repeated(value) or (op.name == WRITE and number == DESTINATION):
                 opaque.append(len(buffers))
             buffers.append(self._buffer(value))
         return self.builder.add(

@@ -43,11 +43,14 @@ func.func @prime(%x: tensor<3x193x64xf16>) -> tensor<3x193x64xf16> {
   return %0 : tensor<3x193x64xf16>
 }
 
-// A write into a buffer that an argument owns is planned as what it touches there.
+// A write into a buffer that an argument owns goes into a copy, in tiles too, and is planned as what it touches there.
 // CHECK-LABEL: @mutation
 // CHECK-SAME: %{{.*}}, %[[Y:[a-z0-9]+]]: tensor<2x40x16x64xf16
+// CHECK: %[[COPY:[0-9]+]] = scf.for
+// CHECK: %[[PART:.+]] = spyre.slice %[[Y]]
+// CHECK: spyre.identity %[[PART]]
 // CHECK-NOT: spyre.empty
-// CHECK: scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[ACC:[a-z0-9]+]] = %[[Y]])
+// CHECK: scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[ACC:[a-z0-9]+]] = %[[COPY]])
 // CHECK: %[[T:.+]] = spyre.slice
 // CHECK: spyre.insert_slice %[[T]] into %[[ACC]][1, %[[I]], 0, 0]
 func.func @mutation(%x: tensor<1x40x16x64xf16>, %y: tensor<2x40x16x64xf16>) -> tensor<2x40x16x64xf16> {
