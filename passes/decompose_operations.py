@@ -361,7 +361,9 @@ def _with_zeros(value: ir.Value[ir.Type], tensor: TensorType) -> ir.Value[ir.Typ
     whole = (*tensor.shape[:-1], rounded_up(tensor.shape[-1], _lanes(tensor)))
     kind = TensorType(whole, tensor.element, valid_shape=(*tensor.valid[:-1], whole[-1]))
     held = trimmed(_filled(value, kind, 0.0), tensor.shape)
-    return build("set_valid_shape", held, valid_shape=tensor.valid)
+    same = encodings.write(replace(encodings.read(held.type), valid_shape=tensor.valid))
+    extents = [extent if isinstance(extent, int) else str(extent) for extent in tensor.valid]
+    return create("set_valid_shape", [held], [same], valid_shape=extents).results[0]
 
 
 def _whole_factors(op: ir.Operation, lhs: TensorType, rhs: TensorType) -> bool:

@@ -189,7 +189,8 @@ def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:
             continue  # forming knows how far they run
         written = [kernel.extents[s] for s in along_stick]
         start = access.index.constant // access.strides[along] % owner.shape[along]
-        end = start + max(written, default=result.type.shape[along])
+        one_step = 1 if op.name == "spyre.insert_slice" else result.type.shape[along]
+        end = start + max(written, default=one_step)
         if end % lanes and end < held:
             raise Refusal(
                 "SPY099",

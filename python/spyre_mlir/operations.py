@@ -12,6 +12,7 @@ from typing import Any
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, flat_index
 from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.extents import divisor
 from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.kernels import Dim, Kernel, stick_granules, window_granules
 from spyre_mlir.layouts import (
@@ -442,7 +443,7 @@ def _dims(
     found: list[Access],
 ) -> tuple[Dim, ...]:
     """The iteration dims, over the valid box of `tensors`, operands and results; a symbolic extent counts with its
-    physical size."""
+    largest value."""
     extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
     granules = stick_granules(found, extents)
     for name, steps in window_granules(found).items():
@@ -457,7 +458,7 @@ def _dims(
         dims.append(
             Dim(
                 f"d{number}",
-                valid if isinstance(valid, int) else extent,
+                valid if isinstance(valid, int) else _largest(valid, extent),
                 reduction,
                 None if reduction else number,
                 granules[f"d{number}"],
@@ -466,6 +467,12 @@ def _dims(
             )
         )
     return tuple(dims)
+
+
+def _largest(valid: Any, size: int) -> int:
+    """The most that a symbolic extent (None: a full one) can be in a dim of this size."""
+    step = 1 if valid is None else divisor(valid)
+    return size if step > size else size // step * step
 
 
 def _data_behind(number: int, valid: Any, domain: Domain, results: tuple[TensorType, ...]) -> bool:

@@ -15,9 +15,10 @@ from math import prod
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, flat_index
-from spyre_mlir.builders import build
+from spyre_mlir.builders import build, create
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.dialects import spyre
+from spyre_mlir.extents import Extent, divisor
 from spyre_mlir.formats import device_format
 from spyre_mlir.forming import form_kernel
 from spyre_mlir.kernels import Dim, Kernel
@@ -73,9 +74,9 @@ def pieces(start: int, extent: int, lanes: int, size: int, held: int) -> tuple[P
 # --- along another stick ------------------------------------------------------------------------
 
 
-def other_stick(shape: Sequence[int], dim: int) -> int | None:
-    """The dim to turn sticks onto: that of which they waste least. None if there is no other."""
-    others = [d for d in range(len(shape)) if d != dim]
+def other_stick(shape: Sequence[int], dim: int, among: Sequence[int] | None = None) -> int | None:
+    """The dim to turn sticks onto, `among` some: that of which they waste least. None if there is no other."""
+    others = [d for d in range(len(shape)) if d != dim and (among is None or d in among)]
     waste = {d: rounded_up(shape[d], 64) / max(shape[d], 1) for d in others}
     return min(others, key=lambda d: (waste[d], -d), default=None)
 
@@ -200,6 +201,8 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     source, destination = (encodings.read(value.type) for value in list(op.operands)[:2])
     start, lanes = _literal(op, 2, stick), lanes_of(source.element)
     region = source.valid
+    if start is not None and not isinstance(region[stick], int):
+        return _inserted_by_rows(op, stick, start, lay)
     literal = all(isinstance(extent, int) for extent in region)
     if start is None or not literal or source.element in FLOAT8:
         return None
@@ -223,6 +226,47 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     for run in runs:
         target = _written(op, target, stick, run, value, base, masks, lay)
     return target
+
+
+def _inserted_by_rows(op: ir.Operation, stick: int, start: int, lay: Lay) -> Value | None:
+    """The destination after an insertion that may end within a stick, where is known when the bundle runs: with the
+    sticks of both turned onto a dim of which all is written, its cells end with a row."""
+    value, target = list(op.operands)[:2]
+    source, whole = (encodings.read(v.type) for v in (value, target))
+    lanes = lanes_of(source.element)
+    aligned = start % lanes == 0 and divisor(source.valid[stick]) % lanes == 0
+    ends = start == 0 and whole.valid[stick] == source.valid[stick] and not whole.window
+    other = other_stick(source.shape, stick, _covered(op, source, whole))
+    if aligned or ends or other is None or source.element not in TURNED:
+        return None
+    seen, onto = _turned(value, stick, other, lay), _turned(target, stick, other, lay)
+    if encodings.read(seen.type).shape != source.shape:
+        rows = _resized(source.shape, other, encodings.read(seen.type).shape[other])
+        seen = lay(_cut(seen, rows, source.valid))
+    made = create("insert_slice", [seen, onto, *list(op.operands)[2:]], [onto.type], **_offsets(op))
+    back = lay(_cut(lay(turned(lay(made.results[0]), stick)), whole.shape, whole.valid))
+    zeros = [0] * whole.rank
+    return lay(
+        create("insert_slice", [back, target], [target.type], static_offsets=zeros).results[0]
+    )
+
+
+def _covered(op: ir.Operation, source: TensorType, whole: TensorType) -> list[int]:
+    """The dims along which an insertion writes all that its destination holds."""
+    same = (a == b and isinstance(a, int) for a, b in zip(source.valid, whole.valid, strict=True))
+    return [d for d, equal in enumerate(same) if equal and _literal(op, 2, d) == 0]
+
+
+def _offsets(op: ir.Operation) -> dict[str, list[int]]:
+    return {"static_offsets": list(ir.DenseI64ArrayAttr(op.attributes["static_offsets"]))}
+
+
+def _cut(value: Value, shape: Sequence[int], valid: Sequence[Extent]) -> Value:
+    """The first cells of a tensor, of which those of a region are valid."""
+    cut = _slice(value, [0] * len(shape), shape)
+    kind = replace(encodings.read(cut.type), valid_shape=tuple(valid))
+    cut.set_type(encodings.write(kind))
+    return cut
 
 
 def is_unwritten(destination: Value) -> bool:

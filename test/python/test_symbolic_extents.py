@@ -135,6 +135,18 @@ PROGRAMS: dict[str, tuple[str, dict[str, tuple[int, int]]]] = {
           return %0 : t<20x256xf16> }""",
         {"k": (0, 2)},
     ),
+    "inserted within sticks": (
+        """func.func @f(%x: t<20x70xf16: 20, m>, %y: t<20x150xf16>, SYMBOLS) -> t<20x150xf16> {
+          %0 = spyre.insert_slice %x into %y[0, 67] : (t<20x70xf16: 20, m>, t<20x150xf16>) -> t<20x150xf16>
+          return %0 : t<20x150xf16> }""",
+        {"m": (0, 70)},
+    ),
+    "union along the stick": (
+        """func.func @f(%x: t<20x150xf16>, %y: t<20x150xf16: 20, m>, SYMBOLS) -> t<20x150xf16> {
+          %0 = spyre.part_max %x, %y : (t<20x150xf16>, t<20x150xf16: 20, m>) -> t<20x150xf16>
+          return %0 : t<20x150xf16> }""",
+        {"m": (0, 150)},
+    ),
     "union": (
         """func.func @f(%x: t<20x150xf16>, %y: t<20x150xf16: n, 150>, SYMBOLS) -> t<20x150xf16> {
           %0 = spyre.part_add %x, %y : (t<20x150xf16>, t<20x150xf16: n, 150>) -> t<20x150xf16>
