@@ -117,15 +117,17 @@ def compute(operation: Operation, inputs: Sequence[Tensor]) -> Tensor:
         return _norm_scale(operation, inputs[0])
     if name == "layernormnorm":
         return _norm(operation, inputs)
-    masked = [_masked(operation, own, _cells(own, tensor))
-              for own, tensor in zip(operation.places, inputs, strict=False)]  # fmt: skip
+    cells = [_cells(own, tensor) for own, tensor in zip(operation.places[:-1], inputs, strict=True)]
+    reduction = functions.reduction(name)
+    if reduction is not None or name == "exx2":
+        cells = [_iterated(operation, cells[0])]
+    masked = [_masked(operation, tensor) for tensor in cells]
     if name in functions.MATMULS:
         return _finish(operation, _product(operation, masked))
     if name in functions.TOPK:
         return _finish(operation, _topk(operation, masked[0]))
     if name == "exx2":
         return _moments(operation, masked[0])
-    reduction = functions.reduction(name)
     if reduction is not None:
         return _finish(operation, _reduced(operation, reduction, masked[0]))
     return _finish(operation, _pointwise(operation, masked))
@@ -156,11 +158,24 @@ def _check_shape(operation: Operation, values: Array) -> None:
             raise operation.refused(f"has {size} values along {label} for an output of one")
 
 
-def _masked(operation: Operation, own: Place, tensor: Tensor) -> Tensor:
+def _iterated(operation: Operation, tensor: Tensor) -> Tensor:
+    """The operand of a reduction at every iteration of the dims that it reduces: where it stands
+    still, it is taken again."""
+    shape = tuple(
+        size if operation.output.running[dim] else operation.extents[dim]
+        for dim, size in enumerate(tensor.values.shape)
+    )
+    if shape == tensor.values.shape:
+        return tensor
+    poison = None if tensor.poison is None else np.broadcast_to(tensor.poison, shape)
+    return Tensor(np.broadcast_to(tensor.values, shape), poison)
+
+
+def _masked(operation: Operation, tensor: Tensor) -> Tensor:
     """The operand with the mask value in place of what the mask hides."""
     values, poison = tensor.values, tensor.poison
     for dim, valid in operation.masked:
-        if not own.running[dim]:
+        if values.shape[dim] != operation.extents[dim]:
             continue
         behind = (slice(None),) * dim + (slice(valid, None),)
         values = values.copy()
@@ -205,15 +220,13 @@ def _chosen(inputs: Sequence[Tensor]) -> Poison | None:
     return chosen if mask.poison is None else np.asarray(chosen | mask.poison)
 
 
-def _reduced_dims(operation: Operation, own: Place) -> tuple[int, ...]:
-    """Dims along which the input runs and the output does not."""
-    return tuple(
-        dim for dim, runs in enumerate(own.running) if runs and not operation.output.running[dim]
-    )
+def _reduced_dims(operation: Operation) -> tuple[int, ...]:
+    """Dims along which the output does not run."""
+    return tuple(dim for dim, runs in enumerate(operation.output.running) if not runs)
 
 
 def _reduced(operation: Operation, reduction: str, tensor: Tensor) -> Tensor:
-    dims = _reduced_dims(operation, operation.places[0])
+    dims = _reduced_dims(operation)
     values = functions.REDUCTIONS[reduction](widen(tensor.values), dims, operation.constants)
     if tensor.poison is None:
         return Tensor(values, None)
@@ -221,7 +234,7 @@ def _reduced(operation: Operation, reduction: str, tensor: Tensor) -> Tensor:
 
 
 def _moments(operation: Operation, tensor: Tensor) -> Tensor:
-    dims = _reduced_dims(operation, operation.places[0])
+    dims = _reduced_dims(operation)
     if operation.output.packed:
         raise operation.refused("writes one pair a stick")
     pair = functions.moments(widen(tensor.values), dims, operation.constants)
@@ -263,12 +276,9 @@ def _norm(operation: Operation, inputs: Sequence[Tensor]) -> Tensor:
 
 
 def _topk(operation: Operation, tensor: Tensor) -> Tensor:
-    dims = _reduced_dims(operation, operation.places[0])
-    counted = [
-        dim
-        for dim, runs in enumerate(operation.output.running)
-        if runs and not operation.places[0].running[dim]
-    ]
+    given = operation.places[0].running
+    dims = [dim for dim in _reduced_dims(operation) if given[dim]]
+    counted = [dim for dim, runs in enumerate(operation.output.running) if runs and not given[dim]]
     if len(dims) != 1 or len(counted) != 1:
         raise operation.refused("chooses along one dim, for one dim of the output")
     (dim,), (number,) = dims, counted

@@ -162,6 +162,13 @@ def test_reductions_along_the_stick_and_across_rows(name: str) -> None:
     assert np.allclose(found, reduce(WIDE, 0), rtol=2**-8, atol=2**-8)
 
 
+def test_a_reduction_takes_what_stands_still_once_per_iteration() -> None:
+    done = run("sumnonstick", [stored(X[:1])], operand(1, row=True), operand(0, row=True))
+    assert np.allclose(done.arguments[1].bytes.view(np.float16)[:128], 4 * WIDE[0], rtol=2**-8)
+    done = run("maxnonstick", [stored(X[:1])], operand(1, row=True), operand(0, row=True))
+    assert (done.arguments[1].bytes.view(np.float16)[:128] == X[0]).all()
+
+
 @pytest.mark.parametrize(
     ("source", "target", "values", "wanted"),
     [
