@@ -62,46 +62,50 @@ class Accumulator:
     def result(self, carried: Sequence[ir.Value], type: TensorType) -> ir.Value:
         """The tile of the result, of a type that is its window or compact; the accumulator itself where that is it."""
         value, how = carried[0], self.how
-        if not how.wide:
-            cells = [_scalar(how.cells, how.element)]
-            return _made("div", [value, *cells], type) if how.combine.divided else value
-        plain, buffer = _wide(self.tile, self._stick(), how.element)
+        if not how.wide and not how.combine.divided:
+            return value
+        plain, buffer = _wide(self.tile, self._stick(), how.element) if how.wide else (type, type)
         if how.combine.divided:
             value = _made_in("div", [value, _scalar(how.cells, how.element)], plain, buffer)
         elif encodings.read(value.type) != buffer:
             value = _made_in("identity", [value], plain, buffer)
+        if not how.wide:
+            return value
         if self._stick() is None:
             return self._picked(value, type)
         return _made("cast", [_trimmed(value, type.shape)], type)
 
     def _part(self, operands: Sequence[ir.Value], cut: Pieces) -> list[ir.Value]:
-        """What one tile gives: in f32 where that is how it is kept, else as the operation does."""
-        combine, row = self.how.combine, self._row()
-        if self.how.widened:
+        """What one tile gives, in the elements in which it is kept."""
+        combine, how = self.how.combine, self.how
+        if how.widened:
             operands = [
                 self._widened(v, stick_of(self.op.operands[n])) for n, v in enumerate(operands)
             ]
-        kept = self._type(self.how.element)
-        given = attributes(self.op, row)
-        name = row.name
-        if combine.part is not None and combine.positions is None:
+        if combine.positions is not None:
+            return self._best(operands, cut)
+        name, given = self._row().name, attributes(self.op, self._row())
+        if combine.part is not None:
             name, given = combine.part, self._reduced()
-        if self.how.wide and not self.how.widened:
+        if how.wide and not how.widened:
             # The operation reads and writes sticks of both widths.
-            found = _made_in(
-                name, operands, *_wide(self.tile, self._stick(), self.how.element), **given
-            )
-        else:
-            found = _made(name, operands, kept, **given)
+            types = _wide(self.tile, self._stick(), how.element)
+            return [_made_in(name, operands, *types, **given)]
+        kept = self._type(how.element)
+        found = _made(name, operands, kept, **given)
         if combine.weighted:
-            found = _made("mul", [found, _scalar(self._cells(cut), self.how.element)], kept)
-        if combine.positions is None:
-            return [found]
-        assert combine.part is not None, "positions are those of the values of a part"
+            found = _made("mul", [found, _scalar(self._cells(cut), how.element)], kept)
+        return [found]
+
+    def _best(self, operands: Sequence[ir.Value], cut: Pieces) -> list[ir.Value]:
+        """The positions that one tile gives, counted from the start of the range, and their values."""
+        assert self.how.combine.part is not None, "positions are those of the values of a part"
+        row = self._row()
+        found = _made(row.name, operands, self.tile, **attributes(self.op, row))
         values = self._type(encodings.read(operands[0].type).element)
         return [
             self._shifted(found, cut),
-            _made(combine.part, operands, values, **self._reduced()),
+            _made(self.how.combine.part, operands, values, **self._reduced()),
         ]
 
     def _shifted(self, positions: ir.Value, cut: Pieces) -> ir.Value:
