@@ -36,6 +36,7 @@ CODES: dict[str, str] = {
     "SPY044": "the search for a plan exceeded its budget",
     "SPY045": "a hint that does not fit its operation, or leaves a span over the limit",
     "SPY046": "a plan divides a reduced range whose parts cannot be combined",
+    "SPY047": "a span could only be brought within the limit by cutting a dim that loaded positions index",
     "SPY050": "an operation reads a buffer of a loop that is already closed",
     "SPY051": "a tiled operation reads a producer that a hint tiles",
     "SPY052": "a tiled operation reads the open loop and cannot join it",

@@ -24,7 +24,8 @@ class Dim:
     is computed on. `host_dim` is the dim of the result's shape
     that it runs over, None for a reduction. `stick` is 1, or the elements per stick where the dim
     lies on the stick of an operand, or the steps after which the place in a reshaped operand repeats:
-    it is cut in multiples of it."""
+    it is cut in multiples of it. `loaded`: nothing runs over the dim, its value is a position that is
+    loaded from memory, and may be any below the extent."""
 
     symbol: str
     extent: int
@@ -33,11 +34,15 @@ class Dim:
     stick: int = 1
     symbolic: str | None = None
     exact: bool = False
+    loaded: bool = False
 
     @property
     def granule(self) -> int:
-        """Elements of which an exact dim is a multiple, whatever its symbols are; 0 for any other
-        dim, which may be run over up to a multiple of what the cores ask for."""
+        """Elements of which an exact dim is a multiple, whatever its symbols are; 1 for one that is
+        loaded, which stays whole; 0 for any other dim, which may be run over up to a multiple of what
+        the cores ask for."""
+        if self.loaded:
+            return 1
         return divisor(parse(self.symbolic)) if self.symbolic and self.exact else 0
 
 

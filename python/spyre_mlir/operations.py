@@ -464,6 +464,7 @@ def _dims(
                 granules[f"d{number}"],
                 symbolic,
                 exact,
+                number in domain.loaded,
             )
         )
     return tuple(dims)

@@ -124,9 +124,9 @@ def _permuted(
 
 def sticks(op: ir.Operation, row: Op) -> Sticks:
     """What an operation asks of the sticks of its operands, whose layouts are known."""
-    if row.domain is None:
+    domain = None if row.domain is None else domain_of(op)
+    if domain is None or domain.loaded:
         return Sticks((), tuple(_default(value) for value in op.results))
-    domain = domain_of(op)
     have = {
         number: _iterated(index, stick_of(op.operands[number]))
         for number, index in enumerate(domain.operands)

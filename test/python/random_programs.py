@@ -26,7 +26,7 @@ POINTWISE = [
 REDUCTIONS = [row for row in OPS.values() if row.family == "reduce"]
 OTHERS = [
     *("exx2", "layernorm_scale", "layernorm_norm", "batch_matmul", "matmul_acc", "topk"),
-    *("restickify", "insert_slice", "fillpad", "full", "iota"),
+    *("restickify", "insert_slice", "fillpad", "full", "iota", "gather", "scatter"),
 ]
 VIEWS = ["slice", "transpose", "reshape", "broadcast"]
 
@@ -160,6 +160,14 @@ def _other(make: Maker, name: str, shape: list[int]) -> Any:
         whole = [extent + rng.choice([0, 0, 1, 64]) for extent in shape]
         at = [0] * len(shape)
         return builders.insert_slice(make.viewed(shape), make.argument(whole), static_offsets=at)
+    if name in ("gather", "scatter"):
+        dim = rng.randrange(len(shape))
+        other = [*shape[:dim], random_extent(rng, 1 << 12), *shape[dim + 1 :]]
+        if name == "gather":
+            places = make.argument([shape[dim]], "i32")
+            return builders.gather(make.argument(other), places, dim=dim)
+        places = make.argument([other[dim]], "i32")
+        return builders.scatter(make.argument(other), places, make.argument(shape), dim=dim)
     if name == "full":
         return builders.full(make.scalar("f16"), shape=shape, element="f16")
     if name == "iota":

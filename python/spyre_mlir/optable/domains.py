@@ -218,3 +218,29 @@ def same(operands: Shapes, results: Sequence[Shape], attributes: Mapping[str, An
     index = identity_map(len(shape))
     maps = tuple(None if operand is None else index for operand in operands)
     return Domain(shape, (False,) * len(shape), maps, (index,))
+
+
+def gather(operands: Shapes, results: Sequence[Shape], attributes: Mapping[str, Any]) -> Domain:
+    """Parallel over the result; the source is read at a loaded position along `dim`."""
+    source, indices = operands[0], operands[1]
+    assert source is not None and indices is not None
+    at, rank = attributes["dim"], len(results[0])
+    behind = at + len(indices)
+    read = (*map(dim, range(at)), dim(rank), *map(dim, range(behind, rank)))
+    maps = (read, tuple(map(dim, range(at, behind))))
+    flags = (False,) * rank + (True,)
+    return Domain((*results[0], source[at]), flags, maps, (identity_map(rank),), (rank,))
+
+
+def scatter(operands: Shapes, results: Sequence[Shape], attributes: Mapping[str, Any]) -> Domain:
+    """Parallel over the dims of the source but `dim`, which comes last, as what one result cell may
+    be written for several times; the destination is written at a loaded position along `dim`."""
+    source = operands[0]
+    assert source is not None
+    at, rank = attributes["dim"], len(source)
+    place = [*range(at), rank - 1, *range(at, rank - 1)]
+    read = tuple(dim(i) for i in place)
+    written = (*read[:at], dim(rank), *read[at + 1 :])
+    extents = (*source[:at], *source[at + 1 :], source[at], results[0][at])
+    flags = (False,) * (rank - 1) + (True, True)
+    return Domain(extents, flags, (read, (dim(rank - 1),), written), (written,), (rank,))

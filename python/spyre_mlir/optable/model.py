@@ -155,12 +155,14 @@ class Domain:
     `extents` and `reduction` have one entry per iteration dim, outermost first; parallel dims
     come in result order. `operands` and `results` have one entry per operand and result: one
     `Linear` per host dim, or None for what is not indexed by the domain (scalars, index
-    operands, scratch)."""
+    operands, scratch). `loaded` are iteration dims that are not iterated: each stands for a position
+    that is loaded from memory, and takes any value below its extent."""
 
     extents: Shape
     reduction: tuple[bool, ...]
     operands: tuple[tuple[Linear, ...] | None, ...]
     results: tuple[tuple[Linear, ...] | None, ...]
+    loaded: tuple[int, ...] = ()
 
 
 DomainFunction = Callable[[Sequence[Shape | None], Sequence[Shape], Mapping[str, Any]], Domain]

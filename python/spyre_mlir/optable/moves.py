@@ -257,13 +257,13 @@ _JOINS = (
         ),
         example=Example((T, "tensor<3xi32>"), ("tensor<3x8xf16>",), "dim = 0 : i64"),
         rule="gather",
-        tiling="none",
+        tiling="move",
+        domain=domains.gather,
         attributes=(Attribute("dim", "i64"),),
         device=Device(
             refusal="indirect addresses have no form in this compiler's SDSC; the nearest is"
             " batch_matmul with a one-hot matrix"
         ),
-        addresses="source positions along dim come from the values of indices",
     ),
     _move(
         "scatter",
@@ -288,13 +288,13 @@ _JOINS = (
         ),
         example=Example(("tensor<2x8xf16>", "tensor<2xi32>", T), (T,), "dim = 0 : i64"),
         rule="scatter",
-        tiling="none",
+        tiling="move",
+        domain=domains.scatter,
         attributes=(Attribute("dim", "i64"),),
         device=Device(
             refusal="indirect addresses have no form in this compiler's SDSC; the nearest is"
             " batch_matmul with a one-hot matrix, then select"
         ),
-        addresses="target positions along dim come from the values of indices",
     ),
     _move(
         "sort",

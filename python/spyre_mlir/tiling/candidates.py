@@ -143,6 +143,7 @@ def axes_of(kernel: Kernel, *, reductions: Reductions) -> dict[str, Axis]:
     `reductions` and the operation allow it."""
     found: dict[str, Axis] = {}
     why = _why_whole(kernel, reductions)
+    scatters = any(dim.loaded for dim in kernel.dims)
     seen = 0
     for position, dim in enumerate(kernel.dims):
         number = seen if dim.reduction else dim.host_dim
@@ -154,12 +155,16 @@ def axes_of(kernel: Kernel, *, reductions: Reductions) -> dict[str, Axis]:
             -(-dim.extent // dim.stick),
             dim.reduction,
             position if number is None else number,
-            _why_fixed(dim, why),
+            _why_fixed(dim, why, scatters),
         )
     return found
 
 
-def _why_fixed(dim: Dim, why_whole: str | None) -> str | None:
+def _why_fixed(dim: Dim, why_whole: str | None, scatters: bool) -> str | None:
+    if dim.loaded:
+        return "it is indexed by positions that are loaded from memory, and any tile may need any"
+    if dim.reduction and scatters:
+        return "where its cells are written is loaded from memory, and the last one is kept"
     if dim.symbolic:
         return "its extent is symbolic, and no loop is cut to an extent that is not known"
     if dim.reduction and why_whole:

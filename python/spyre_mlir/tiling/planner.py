@@ -77,8 +77,8 @@ def plan_tiles(
 
     `compact` names the buffers that hold one tile each, with a layout rebuilt for it; all others
     are windows of their full buffer. Raises Refusal: SPY040 no tiling helps, SPY041 only a symbolic
-    dim could be cut, SPY042 only a reduction dim, SPY043 a stick alone is over the limit, SPY044
-    the search gave up."""
+    dim could be cut, SPY042 only a reduction dim, SPY044 the search gave up, SPY047 only a dim that
+    positions loaded from memory index."""
     if not options.enabled or skipped(kernel) is not None:
         return None
     if options.policy == "seed":
@@ -268,6 +268,8 @@ def _symbols(constraint: Constraint) -> list[str]:
 
 def _code(axes: Sequence[Axis]) -> tuple[str, str]:
     fixed = [a for a in axes if a.why_fixed]
+    if any("loaded from memory" in (a.why_fixed or "") for a in fixed):
+        return "SPY047", "a span stays over the limit, and positions that are loaded drive it"
     if any("symbolic" in (a.why_fixed or "") for a in fixed):
         return "SPY041", "a span stays over the limit, and a dim that drives it is symbolic"
     if any(a.reduction for a in fixed):
@@ -276,6 +278,8 @@ def _code(axes: Sequence[Axis]) -> tuple[str, str]:
 
 
 def _remedy(code: str, options: Options) -> str | None:
+    if code == "SPY047":
+        return "lay the tensor out with the indexed dim inside, or index fewer of its cells"
     if code == "SPY041":
         return "give the symbol a smaller maximum"
     if code == "SPY042" and options.reductions == "never":
