@@ -112,14 +112,13 @@ def _seen(at: int, reads: Sequence[Collection[int]], views: Sequence[bool]) -> i
 
 
 def _move(listing: Listing, first: int, order: Sequence[int]) -> None:
-    """Puts operations, counted from the first of an interval, into an order. The first of that stays, and so does what
-    stands right behind what it is to stand behind."""
-    end = len(order)
-    behind = {at: at + 1 for at in range(-1, end)}
-    before = {at: at - 1 for at in range(end + 1)}
-    for at, after in pairwise(order):
+    """Puts operations, counted from the first of an interval, into an order, from its end on: groups stand where their
+    last member did, so that only their other members move."""
+    behind = {at: at + 1 for at in range(-1, len(order))}
+    before = {at: at - 1 for at in range(len(order) + 1)}
+    for after, at in pairwise(reversed(order)):
         if behind[at] != after:
-            listing.operation(first + after).move_after(listing.operation(first + at))
-            behind[before[after]], before[behind[after]] = behind[after], before[after]
-            behind[after], before[behind[at]] = behind[at], after
+            listing.operation(first + at).move_before(listing.operation(first + after))
+            behind[before[at]], before[behind[at]] = behind[at], before[at]
+            behind[before[after]], before[at] = at, before[after]
             behind[at], before[after] = after, at
