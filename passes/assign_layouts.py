@@ -73,6 +73,8 @@ class _Assigner:
         """What operations asked of sticks, by kind and states of the operands."""
         self.erased: ir.Operation | ir.OpView | None = None
         self.previous: ir.Operation | None = None
+        self.laid: dict[tuple[ir.Type, Layout | None], ir.Type] = {}
+        """Type without a layout, and the layout it is given, None for the default -> the type with it."""
         self.made: Made = {}
         self.masks = partial_sticks.Masks(
             function.regions[0].blocks[0], partial(self._laid, made={})
@@ -258,12 +260,16 @@ class _Assigner:
         self.assigned += 1
 
     def _assign(self, value: ir.Value, layout: Layout | None) -> None:
-        if not isinstance(value.type, ir.RankedTensorType):
+        type = value.type
+        if not isinstance(type, ir.RankedTensorType):
             return
-        tensor = encodings.read(value.type)
+        tensor = encodings.read(type)
         if tensor.layout is None:
-            layout = layout or default_layout(tensor.shape, tensor.element)
-            value.set_type(encodings.write(replace(tensor, layout=layout)))
+            given = type, layout
+            if given not in self.laid:
+                layout = layout or default_layout(tensor.shape, tensor.element)
+                self.laid[given] = encodings.write(replace(tensor, layout=layout))
+            value.set_type(self.laid[given])
             self.assigned += 1
 
     def _restickified(

@@ -17,8 +17,10 @@ statistics and reproducers. `str(TileOperations(limit=4096))` is its text in a p
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -300,7 +302,7 @@ def run_pass(instance: Pass, operation: ir.Operation) -> bool:
         remembering,
     )  # not before a pass of ours runs: it takes time to load
 
-    with operation.context, operation.location, remembering():
+    with operation.context, operation.location, remembering(), _uncollected():
         try:
             _check_properties(instance, operation)
             instance.run(operation)
@@ -308,6 +310,18 @@ def run_pass(instance: Pass, operation: ir.Operation) -> bool:
             report(instance.name, operation, error)
             return False
     return True
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No search for circles of objects inside: a pass makes many objects and hardly a circle."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def _check_properties(instance: Pass, operation: ir.Operation) -> None:

@@ -53,11 +53,30 @@ def gather(function: ir.Operation, groups: Mapping[int, int]) -> None:
     listing = Listing(function)
     rearranged = listing.per_kind(is_rearranged)
     for first, last in _intervals(listing, groups):
+        members = [at for at in range(first, last + 1) if at in groups]
+        if len({groups[at] for at in members}) == 1 and not _is_read(listing, members):
+            end = listing.operation(last)
+            for at in members[:-1]:
+                listing.operation(at).move_before(end)
+            continue
         own = {at - first: groups[at] for at in range(first, last + 1) if at in groups}
         reads = _reads(listing, first, last)
         views = [rearranged[kind] for kind in listing.kinds[first : last + 1]]
         _take_views(reads, views, own)
         _move(listing, first, arranged(reads, own))
+
+
+def _is_read(listing: Listing, members: Sequence[int]) -> bool:
+    """Whether one of the operations between these reads, by way of others of them too, what these write."""
+    results, operands = listing.results, listing.operands
+    written: set[int] = set()
+    group = set(members)
+    for at in range(members[0], members[-1] + 1):
+        if at in group:
+            written.update(range(results[at], results[at + 1]))
+        elif not written.isdisjoint(operands[at]):
+            return True
+    return False
 
 
 def _reads(listing: Listing, first: int, last: int) -> list[set[int]]:
