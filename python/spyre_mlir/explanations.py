@@ -13,8 +13,8 @@ from spyre_mlir.compiler import read_program
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.operations import PREFIX, dims_of, kernel_of, walk
 from spyre_mlir.plan_attributes import read_plan
-from spyre_mlir.planning import PLAN, plan_function
-from spyre_mlir.tiling import DEFAULT, Options, TilePlan
+from spyre_mlir.planning import PLAN, Planned, plan_function
+from spyre_mlir.tiling import DEFAULT, Options
 from spyre_mlir.tiling.explain import Report, as_json, as_text, explain
 from spyre_mlir.tiling.hints import check_levels, resolve
 
@@ -71,21 +71,27 @@ def _explain(module: ir.Operation, options: Options) -> Explanation:
 
 def _function(function: ir.Operation, options: Options) -> Iterator[Report]:
     """Each operation by itself; then the plans with which operations share loops replace those."""
-    grouped: dict[ir.Operation, TilePlan] = {}
+    grouped: dict[ir.Operation, Planned] = {}
+    loops: dict[int, list[ir.Operation]] = {}
     refusal: Refusal | None = None
     if options.enabled:
         try:
-            grouped = {planned.op: planned.plan for planned in plan_function(function, options)}
+            grouped = {planned.op: planned for planned in plan_function(function, options)}
         except Refusal as found:
             refusal = found
+    for op, planned in grouped.items():
+        if not planned.hinted:
+            loops.setdefault(planned.plan.group, []).append(op)
     for op in walk(function):
         report = _operation(op, options)
         if report is None:
             continue
         if refusal is not None and refusal.place == op:
             report = replace(report, plan=None, runner_up=None, refusal=refusal)
-        elif op in grouped and grouped[op].origin == "auto":
-            report = replace(report, plan=grouped[op], refusal=None)
+        elif op in grouped and not grouped[op].hinted:
+            own = grouped[op]
+            others = [o.name.removeprefix(PREFIX) for o in loops[own.plan.group] if o != op]
+            report = report.in_group(own.plan, others, own.compact, options)
         yield report
 
 

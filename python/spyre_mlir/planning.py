@@ -17,8 +17,6 @@ from spyre_mlir.tiling.members import BARRIER, Builder, Member
 from spyre_mlir.tiling.seed_groups import group_seed, seed_member
 
 PLAN = "spyre.tile"
-DESTINATION = 1
-"""Which operand of a write is written over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,13 @@ class Planned:
     """In the listing of the function."""
     plan: TilePlan
     hinted: bool
+    compact: tuple[str, ...] = ()
+    """Labels of the operands and results that hold one tile of a common loop."""
+
+
+def _labels(member: Member, accesses: Sequence[int]) -> tuple[str, ...]:
+    kernel = member.kernel
+    return () if kernel is None else tuple(kernel.accesses[at].label for at in accesses)
 
 
 def plan_function(
@@ -63,11 +68,13 @@ def plan_function(
         raise
     first = 1 + max((m.hint.group for m in members if m.hint is not None), default=-1)
     found = []
-    for (number, op, member), plan in zip(entries, grouping.plans, strict=True):
+    compact = grouping.compact or [()] * len(entries)
+    for (number, op, member), plan, tiles in zip(entries, grouping.plans, compact, strict=True):
         if op is not None and number is not None and plan is not None:
             hinted = member.hint is not None
             group_number = plan.group if hinted else first + plan.group
-            found.append(Planned(op, number, replace(plan, group=group_number), hinted))
+            whole = replace(plan, group=group_number)
+            found.append(Planned(op, number, whole, hinted, _labels(member, tiles)))
     return found
 
 
@@ -220,6 +227,9 @@ class Members:
         buffers: list[str] = []
         opaque: list[int] = []
         whole: list[str] = []
+        row = meaning(op)
+        assert row is not None
+        targets = any(operand.role == "target" for operand in row.operands)
         indices = (*domain.operands, *domain.results)
         for number, (value, index) in enumerate(zip(values, indices, strict=True)):
             if not _is_tensor(value):
@@ -228,7 +238,8 @@ class Members:
                 whole.append(self._buffer(value))
                 continue
             # What is written over is complete before, so it is made in another loop.
-            if not _is_repeated(value) or (op.name == WRITE and number == DESTINATION):
+            target = number < len(row.operands) and row.operands[number].role == "target"
+            if not _is_repeated(value) or target:
                 opaque.append(len(buffers))
             buffers.append(self._buffer(value))
         return self.builder.add(
@@ -238,7 +249,7 @@ class Members:
             opaque=opaque,
             whole=whole,
             hint=hint,
-            escapes=op.name == WRITE or any(_escapes(result) for result in op.results),
+            escapes=targets or any(_escapes(result) for result in op.results),
             planned=planned,
         )
 

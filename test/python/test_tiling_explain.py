@@ -51,6 +51,8 @@ def test_json() -> None:
                     },
                     "tiles_needed": 60,
                     "proved": True,
+                    "group": 0,
+                    "compact": [],
                 },
                 "refusal": None,
             }

@@ -321,6 +321,11 @@ def test_policy_seed_refuses_what_is_closed_or_joins_nothing() -> None:
     assert shapes(group_seed([y, small, z], materialize=True)) == [((0,), 1), ((2,), 1)]
 
 
+def test_what_holds_one_tile_is_told() -> None:
+    found = grouped(pointwise("y", "x"), pointwise("z", "y"), pointwise("w", "z", "y"))
+    assert found.compact == ((1,), (0, 1), (0, 1))
+
+
 def test_no_plan_no_group() -> None:
     small = pointwise("t", "v", shape=(2, 2, 64))
-    assert grouped(small) == Grouping((None,), ())
+    assert grouped(small) == Grouping((None,), (), ((),))

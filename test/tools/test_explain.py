@@ -78,6 +78,16 @@ def test_the_json_is_the_documented_one() -> None:
                         {"dim": 1, "kind": "parallel", "tile": 1639, "count": 5, "remainder": 0}
                     ],
                     "reason": "span of result, lhs, rhs",
+                    "cost": {
+                        "tiles": 5,
+                        "kernels": 1,
+                        "bytes_moved": 805601280,
+                        "buffer_bytes": 0,
+                    },
+                    "tiles_needed": 2,
+                    "proved": True,
+                    "group": 0,
+                    "compact": [],
                 },
                 "refusal": None,
             }
@@ -119,6 +129,10 @@ def test_what_is_legal_only_in_a_shared_loop_is_told_with_its_plan_there() -> No
     assert [level["dim"] for level in exp["plan"]["levels"]] == [0, 1]
     assert largest["refusal"] is None
     assert largest["plan"]["levels"][0] == exp["plan"]["levels"][0]
+    assert largest["plan"]["group"] == exp["plan"]["group"]
+    assert (exp["plan"]["compact"], largest["plan"]["compact"]) == (["result"], ["input"])
+    _, text, _ = run("-", "--span-limit", "65536", program=LARGEST)
+    assert "in one loop with topk; tiles of its own: result" in text
 
 
 def test_a_refusal_is_told_at_the_operation_that_has_no_plan() -> None:

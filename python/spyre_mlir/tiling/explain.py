@@ -7,7 +7,7 @@ device coordinates and costs, to people."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from spyre_mlir.accesses import Access, device_coordinates
@@ -36,7 +36,8 @@ class OperandReport:
 class Report:
     """One operation. `skipped` says why it is left alone; `refusal` why it cannot be planned;
     `accumulation` how its reduced range runs in tiles, where it may; `needed` the tiles that no plan
-    can do without."""
+    can do without; `shares` names the other operations in its loops, `compact` the operands and
+    results that hold one tile of them."""
 
     name: str
     location: str
@@ -48,13 +49,29 @@ class Report:
     accumulation: Accumulation | None = None
     kernel: Kernel | None = None
     needed: int = 1
+    shares: tuple[str, ...] = ()
+    compact: tuple[str, ...] = ()
 
     @property
     def cost(self) -> Cost | None:
         """What the plan costs."""
         if self.kernel is None or self.plan is None:
             return None
-        return cost_of(self.kernel, self.plan)
+        return cost_of(self.kernel, self.plan, compact=self.compact)
+
+    def in_group(
+        self, plan: TilePlan, shares: Sequence[str], compact: Collection[str], options: Options
+    ) -> Report:
+        """The report of the same operation in loops that it shares, or not, with others."""
+        assert self.kernel is not None, "what is planned has a kernel"
+        return replace(
+            self,
+            plan=plan,
+            refusal=None,
+            needed=_needed(self.kernel, options, compact),
+            shares=tuple(shares),
+            compact=tuple(compact),
+        )
 
 
 def explain(
@@ -84,7 +101,7 @@ def explain(
     try:
         plan = plan_tiles(kernel, options, compact=compact)
     except Refusal as refusal:
-        return Report(name, location, operands, refusal=refusal)
+        return Report(name, location, operands, refusal=refusal, kernel=kernel)
     second = runner_up(kernel, plan, options, compact=compact) if plan is not None else None
     return Report(
         name,
@@ -169,6 +186,8 @@ def _plan(report: Report, plan: TilePlan) -> dict[str, Any]:
         "cost": cost and asdict(cost),
         "tiles_needed": report.needed,
         "proved": plan.proved,
+        "group": plan.group,
+        "compact": list(report.compact),
     }
     if accumulation is not None and divides(plan.levels):
         found["accumulation"] = {
@@ -227,6 +246,9 @@ def _verdict(report: Report, limit: int) -> Iterator[str]:
         if report.cost is not None:
             yield f"    {report.cost}"
         yield f"    {_gap(report.plan, report.needed)}"
+        if report.shares:
+            tiles = f"; tiles of its own: {', '.join(report.compact)}" if report.compact else ""
+            yield f"    in one loop with {', '.join(report.shares)}{tiles}"
         if report.accumulation is not None and divides(report.plan.levels):
             casts = ", tiles of operands cast to it" if report.accumulation.widened else ""
             yield (

@@ -6,7 +6,7 @@ legal for every member, or is cut into several groups with full-size intermediat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -17,6 +17,8 @@ from spyre_mlir.tiling.members import BARRIER, Builder, Member, writers_of
 from spyre_mlir.tiling.planner import DEFAULT, Options
 from spyre_mlir.tiling.plans import Level, TilePlan
 from spyre_mlir.tiling.runs import Grower, SharedDim, bare, components, shared_dims
+
+_Key = tuple[tuple[int, ...], ...]
 
 PARTITION_LIMIT = 16
 """Members of a run up to which every way to cut it into intervals is looked at."""
@@ -33,10 +35,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """The final plan of every operation (None: not tiled), and the groups."""
+    """The final plan of every operation (None: not tiled), and the groups; `compact` numbers, for
+    every operation, its accesses whose buffer holds one tile of a common loop."""
 
     plans: tuple[TilePlan | None, ...]
     groups: tuple[Group, ...]
+    compact: tuple[tuple[int, ...], ...] = ()
 
 
 def plan_program(
@@ -83,14 +87,19 @@ def group(
     for run in Grower(members).grow():
         found += search.groups(run)
     groups: list[Group] = []
+    compact: list[tuple[int, ...]] = [()] * len(members)
     for positions, joint in _like_loops(members, sorted(found, key=lambda g: g[0]), search):
         number = len(groups)
         groups.append(Group(number, positions, joint.shared))
         for position, plan in zip(positions, joint.plans, strict=True):
             plans[position] = replace(plan, group=number)
+        tiles = search.compact(positions)
+        for position in positions:
+            buffers = members[position].buffers
+            compact[position] = tuple(at for at, b in enumerate(buffers) if b in tiles)
     if not materialize:
         _refuse_full_size(members, plans)
-    return Grouping(tuple(plans), tuple(groups))
+    return Grouping(tuple(plans), tuple(groups), tuple(compact))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +117,8 @@ class _Partition:
 
     def __init__(self, members: Sequence[Member], options: Options) -> None:
         self.members, self.options = members, options
+        self.joints: dict[_Key, JointPlan | None] = {}
+        """Common splits that were looked for: equal parts of a program have equal ones."""
         self.readers: dict[str, list[int]] = {}
         self.writers: dict[str, int] = {}
         for number, member in enumerate(members):
@@ -162,13 +173,32 @@ class _Partition:
         return _Part(price, tuple(groups))
 
     def _joint(self, part: list[int]) -> JointPlan | None:
-        """The cheapest common split of members: the loops over some of the shared dims that need to
-        be cut are common, each member cuts the others for itself."""
         if len(part) == 1:
             plan = self.members[part[0]].plan
             return None if plan is None else JointPlan((plan,), len(plan.levels))
-        members = {number: self.members[number] for number in part}
         whole = self._whole(part)
+        key = self._key(part, whole)
+        if key not in self.joints:
+            self.joints[key] = self._common(part, whole)
+        return self.joints[key]
+
+    def _key(self, part: Sequence[int], whole: Collection[str]) -> _Key:
+        """All that the common split of members depends on."""
+        numbers: dict[str, int] = {}
+        return tuple(
+            (
+                id(member.kernel),
+                *(numbers.setdefault(buffer, len(numbers)) for buffer in member.buffers),
+                *(buffer in whole for buffer in member.results),
+                *(bool(cells) for _, cells in member.through),
+            )
+            for member in (self.members[number] for number in part)
+        )
+
+    def _common(self, part: list[int], whole: Collection[str]) -> JointPlan | None:
+        """The cheapest common split of members: the loops over some of the shared dims that need to
+        be cut are common, each member cuts the others for itself."""
+        members = {number: self.members[number] for number in part}
 
         def joint(dims: Sequence[SharedDim]) -> JointPlan | None:
             return joint_plan(members, dims, whole, self.options) if dims else None
@@ -184,6 +214,11 @@ class _Partition:
                 if other is not None and other.tiles < best.tiles:
                     best = other
         return best
+
+    def compact(self, part: Sequence[int]) -> set[str]:
+        """The results that only members of a group see."""
+        whole = set(self._whole(part))
+        return {b for number in part for b in self.members[number].results if b not in whole}
 
     def _whole(self, part: Sequence[int], *, kept: bool = True) -> list[str]:
         """The results that are seen outside of a group; without `kept`, but for those that must have

@@ -63,13 +63,14 @@ def host_coordinates(access: Access, kernel: Kernel) -> tuple[Expression, ...]:
 
 
 class Builder:
-    """Makes members of kernels in program order. Equal kernels are planned once if they are one
-    object."""
+    """Makes members of kernels in program order. Members of equal kernels have one object for it,
+    which is planned once."""
 
     def __init__(self, options: Options = DEFAULT) -> None:
         self.options = options
         self._written: dict[str, tuple[int | None, ...]] = {}
         """Buffer -> the host dim that each parallel dim of its writer runs over."""
+        self._kernels: dict[Kernel, Kernel] = {}
         self._cells: dict[int, tuple[Kernel, list[tuple[Expression, ...]]]] = {}
         self._plans: dict[int, tuple[Kernel, TilePlan | None, Refusal | None]] = {}
 
@@ -89,6 +90,8 @@ class Builder:
         accesses that go through a view that is not made anew of a tile; `whole` are buffers that
         are read without an access. Without `planned` the planner is not asked."""
         name = name or kernel.label or kernel.name
+        if id(kernel) not in self._cells:
+            kernel = self._kernels.setdefault(kernel, kernel)
         cells = self._coordinates(kernel)
         results, through = [], []
         for number, (access, buffer) in enumerate(zip(kernel.accesses, buffers, strict=True)):
