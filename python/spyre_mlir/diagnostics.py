@@ -122,6 +122,7 @@ CODES: dict[str, str] = {
     "SPY170": "a folder to be written holds something else",
     # 200-219: passes and command lines
     "SPY200": "a pass runs before the pass that provides what it requires",
+    "SPY203": "a check needs a package that is not installed",
 }
 """Code -> one line that says what is refused. Generated into docs/diagnostics.md."""
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from spyre_mlir import ir
+from spyre_mlir.checking.addresses import prove
 from spyre_mlir.checking.bundles import run_bundle
 from spyre_mlir.checking.inputs import Inputs, described, draw, shrink
-from spyre_mlir.checking.report import Fault, Report, StageReport
+from spyre_mlir.checking.report import Addresses, Fault, Report, StageReport
+from spyre_mlir.checking.scaling import ELEMENTS_MAX, elements_of, scaled
 from spyre_mlir.checking.stages import (
     GIVEN,
     INFERRED,
@@ -26,7 +28,7 @@ from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.interpreter.device import run_device
 from spyre_mlir.interpreter.execution import choose, execute
-from spyre_mlir.interpreter.placement import read_placement
+from spyre_mlir.interpreter.placement import layout_of, read_placement
 from spyre_mlir.interpreter.program import Function, read_module
 from spyre_mlir.interpreter.validation import difference
 
@@ -71,9 +73,32 @@ def check(
 
 
 def check_module(module: ir.Operation, options: Options, seeds: int) -> Report:
-    """As `check`, of a module in the current context."""
+    """As `check`, of a module in the current context.
+
+    Of a program of more than `ELEMENTS_MAX` elements the addresses are proved, and the values are
+    checked on a smaller program of its kind."""
     compiled = compile_in_stages(module, options)
-    return compare(compiled, options, seeds)
+    if elements_of(module) <= ELEMENTS_MAX:
+        return compare(compiled, options, seeds)
+    proved = _prove(compiled)
+    small = scaled(module, compiled, options)
+    if small is None:
+        name = choose(read_module(module), None).name
+        why = f"more than {ELEMENTS_MAX} elements, and no smaller program of its kind was found"
+        stages = (StageReport(GIVEN, "tensor", "not run", why),)
+        return Report(name, seeds, stages, addresses=proved)
+    report = compare(small.compiled, small.options, seeds)
+    return replace(report, scaling=small.scaling, addresses=proved)
+
+
+def _prove(compiled: Compiled) -> Addresses:
+    """What holds of the addresses of a bundle; partly valid results need not be written in full."""
+    placement = read_placement(compiled.stages[-2].module)
+    tensors = (*placement.arguments, *placement.results)
+    sizes = {number: layout_of(tensor).bytes for number, tensor in enumerate(tensors)}
+    first = len(placement.arguments)
+    whole = [first + n for n, r in enumerate(placement.results) if r.valid_shape is None]
+    return prove(compiled.bundle.model, sizes, whole)
 
 
 def compare(compiled: Compiled, options: Options, seeds: int) -> Report:
