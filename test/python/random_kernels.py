@@ -28,9 +28,12 @@ class Case:
     fixed: set[str]
     compact: set[str]
     limit: int
+    ragged: bool = False
+    """Whether slices that begin within sticks meet dims that end within sticks: what lies behind the
+    end of such a dim is no cell, and may lie in another stick."""
 
 
-def random_case(seed: int, *, symbolic: bool = False) -> Case | None:
+def random_case(seed: int, *, symbolic: bool = False, ragged: bool = False) -> Case | None:
     """A random operation, or None where the draw is not one (an index that no layout reads)."""
     rng = random.Random(seed)
     lanes = rng.choice([2, 4, 8])
@@ -38,7 +41,8 @@ def random_case(seed: int, *, symbolic: bool = False) -> Case | None:
     most = {1: 60, 2: 30, 3: 12, 4: 6, 5: 4}[rank]
     extents = {f"d{i}": rng.choice([1, rng.randint(1, most), most]) for i in range(rank)}
     views = rng.random() < 0.5
-    if views:  # an index into the middle of a buffer has no padding to run into
+    ragged = ragged and views
+    if views and not ragged:  # an index into the middle of a buffer has no padding to run into
         extents = {name: -(-extent // lanes) * lanes for name, extent in extents.items()}
     reduced = rng.randint(0, rank - 1) if rng.random() < 0.4 else 0
     reductions = set(list(extents)[rank - reduced :])
@@ -48,7 +52,7 @@ def random_case(seed: int, *, symbolic: bool = False) -> Case | None:
         last = number == 0
         indices = [_plain(name, extents) for name in written]
         if not last:
-            indices = _random_indices(rng, extents, views)
+            indices = _random_indices(rng, extents, views, ragged)
         sparse = last and bool(reductions) and rng.random() < 0.5
         label = "result" if last else f"input{number}"
         is_compact = not views and rng.random() < 0.2 and all(_simple(i) for i in indices)
@@ -86,6 +90,7 @@ def random_case(seed: int, *, symbolic: bool = False) -> Case | None:
         fixed,
         compact,
         limit,
+        ragged,
     )
 
 
@@ -98,7 +103,9 @@ def _plain(name: str, extents: dict[str, int]) -> Index:
     return symbol(name), lambda grid: grid[name], {name}, extents[name]
 
 
-def _random_indices(rng: random.Random, extents: dict[str, int], views: bool) -> list[Index]:
+def _random_indices(
+    rng: random.Random, extents: dict[str, int], views: bool, ragged: bool
+) -> list[Index]:
     names = list(extents)
     rng.shuffle(names)
     indices: list[Index] = []
@@ -109,6 +116,11 @@ def _random_indices(rng: random.Random, extents: dict[str, int], views: bool) ->
             continue  # broadcast: the dim is missing
         if draw < 0.2:
             indices.append((Expression(0), lambda grid: np.zeros(1, np.int64), set(), 1))
+        elif ragged and draw < 0.7:
+            step = rng.choice([1, 1, 2, 3])
+            indices.append(_sliced(name, extents, step, rng.randint(1, 9)))
+        elif ragged:
+            indices.append(_plain(name, extents))
         elif draw < 0.3 and views:
             indices.append(_sliced(name, extents, rng.randint(1, 3), rng.randint(0, 5)))
         elif draw < 0.4 and names and views:

@@ -49,6 +49,23 @@ def check(seed: int, remainder: Remainders) -> str:
     return "plan" if plan else "fits"
 
 
+def check_ragged(seed: int) -> str:
+    """Slices that begin within sticks along dims that end within sticks: plans are legal on every
+    cell, and what is refused is not legal on whole sticks."""
+    case = random_case(seed, ragged=True)
+    if case is None or not case.ragged:
+        return "no operation"
+    try:
+        plan = plan_of(case, remainder=REMAINDERS[seed % 4])
+    except Refusal as refusal:
+        assert not is_legal(case.program, finest(case.program, case.fixed), case.limit), seed
+        return refusal.code
+    tiles = tiles_of(case, plan)
+    assert is_legal(case.program, tiles, case.limit, padding=False), (seed, str(plan))
+    assert covers_once(case.program, tiles), (seed, str(plan))
+    return "plan" if plan else "fits"
+
+
 def check_extents(seed: int) -> None:
     """Untiled extents equal the enumerated ones (cells only, where no stick is rounded up)."""
     case = random_case(seed)
@@ -88,6 +105,17 @@ def test_sample() -> None:
     assert found["plan"] > 100 and found["fits"] > 50 and found["SPY042"] > 10
     for seed in range(400):
         check_extents(seed)
+
+
+def test_ragged_slices() -> None:
+    found = Counter(check_ragged(seed) for seed in range(600))
+    assert found["plan"] > 60 and found["SPY040"] > 5, found
+
+
+@SLOW
+def test_all_ragged_slices() -> None:
+    found = Counter(check_ragged(seed) for seed in range(600, 6000))
+    assert found["plan"] > 500, found
 
 
 def test_cost_of_a_sample() -> None:

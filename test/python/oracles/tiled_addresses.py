@@ -71,13 +71,16 @@ class Program:
     operands: list[Operand]
     worst: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def grids(self, tiles: dict[str, int]) -> Iterator[Grid]:
-        """The indices of each tile, stick dims rounded up to whole sticks."""
+    def grids(self, tiles: dict[str, int], *, padding: bool = True) -> Iterator[Grid]:
+        """The indices of each tile, stick dims rounded up to whole sticks; without `padding` cells
+        only."""
         ranges = []
         for name, extent in self.extents.items():
             tile = tiles.get(name, self.rounded(name))
             starts = range(0, extent, tile)
-            ends = [min(start + tile, self.rounded(name)) for start in starts]
+            ends = [
+                min(start + tile, self.rounded(name) if padding else extent) for start in starts
+            ]
             ranges.append([(s, e) for s, e in zip(starts, ends, strict=True)])
         for box in product(*ranges):
             axes = np.ix_(*[np.arange(s, e) for s, e in box])
@@ -111,11 +114,11 @@ def tile_spans(operand: Operand, grid: Grid) -> tuple[list[tuple[int, int]], int
     return found, int(address.max() - address.min()) + lane_bytes
 
 
-def is_legal(program: Program, tiles: dict[str, int], limit: int) -> bool:
+def is_legal(program: Program, tiles: dict[str, int], limit: int, *, padding: bool = True) -> bool:
     """Whether every span that varies is within the limit; also that no reach exceeds its spans."""
     program.worst.clear()
     legal = True
-    for grid in program.grids(tiles):
+    for grid in program.grids(tiles, padding=padding):
         for number, operand in enumerate(program.operands):
             spans, reach = tile_spans(operand, grid)
             varying = [span for extent, span in spans if extent > 1]
