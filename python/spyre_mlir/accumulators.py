@@ -65,23 +65,27 @@ class Accumulator:
         if not how.wide and not how.combine.divided:
             return value
         plain, buffer = _wide(self.tile, self._stick(), how.element) if how.wide else (type, type)
+        if how.spread:
+            plain = buffer = encodings.read(value.type)
         if how.combine.divided:
             value = _made_in("div", [value, _scalar(how.cells, how.element)], plain, buffer)
         elif encodings.read(value.type) != buffer:
             value = _made_in("identity", [value], plain, buffer)
         if not how.wide:
             return value
+        if how.spread:
+            return _gathered(value, len(type.shape), type)
         if self._stick() is None:
-            return self._picked(value, type)
+            kept = self._kept()
+            dim = len(type.shape) if kept is None else kept
+            return _gathered(_spread(value, dim), dim, type)
         return _made("cast", [_trimmed(value, type.shape)], type)
 
     def _part(self, operands: Sequence[ir.Value], cut: Pieces) -> list[ir.Value]:
         """What one tile gives, in the elements in which it is kept."""
         combine, how = self.how.combine, self.how
         if how.widened:
-            operands = [
-                self._widened(v, stick_of(self.op.operands[n])) for n, v in enumerate(operands)
-            ]
+            operands = [self._wide_operand(number, v) for number, v in enumerate(operands)]
         if combine.positions is not None:
             return self._best(operands, cut)
         name, given = self._row().name, attributes(self.op, self._row())
@@ -92,6 +96,8 @@ class Accumulator:
             types = _wide(self.tile, self._stick(), how.element)
             return [_made_in(name, operands, *types, **given)]
         kept = self._type(how.element)
+        if how.spread:
+            kept = _spread_type(kept, len(kept.shape))
         found = _made(name, operands, kept, **given)
         if combine.weighted:
             found = _made("mul", [found, _scalar(self._cells(cut), how.element)], kept)
@@ -136,27 +142,12 @@ class Accumulator:
             chosen = _made("select", [number, chosen, at], positions)
         return [chosen, _made(self.how.combine.function, [best, found[1]], values)]
 
-    def _picked(self, value: ir.Value, type: TensorType) -> ir.Value:
-        """A cast where a stick holds one value: it is spread over the lanes of a stick, cast, and read from there as
-        the largest of equals. Nothing else of the device makes one 16-bit stick of one of f32."""
-        shape, lanes = type.shape, _lanes(type.element)
-        kept = self._kept()
-        if kept is None:
-            kept = len(shape)
-            tensor = encodings.read(value.type)
-            valid = None if tensor.valid_shape is None else (*tensor.valid_shape, 1)
-            seen = TensorType((*shape, 1), tensor.element, valid_shape=valid)
-            value = _made("reshape", [value], _laid(seen))
-        valid = encodings.read(value.type).valid
-        wide = tuple(lanes if dim == kept else extent for dim, extent in enumerate((*shape, 1)))
-        wide = wide[: max(len(shape), kept + 1)]
-        box = tuple(lanes if dim == kept else extent for dim, extent in enumerate(valid))
-        spread = TensorType(wide, self.how.element, valid_shape=None if box == wide else box)
-        dense = replace(spread, layout=with_stick(wide, spread.element, kept))
-        copy = _made("identity", [_made("broadcast", [value], _laid(spread))], dense)
-        narrow = replace(spread, element=type.element, layout=with_stick(wide, type.element, kept))
-        cast = _made("cast", [copy], narrow)
-        return _made("max", [cast], type, dims=[kept], keep_dims=kept < len(shape))
+    def _wide_operand(self, number: int, value: ir.Value) -> ir.Value:
+        """An operand of a tile in f32; where a stick holds one value, that in all lanes of another dim."""
+        if self.how.spread:
+            dim = len(value.type.shape)
+            return self._widened(_spread(value, dim), dim)
+        return self._widened(value, stick_of(self.op.operands[number]))
 
     def _widened(self, value: ir.Value, stick: int | None) -> ir.Value:
         """A tile in f32."""
@@ -221,6 +212,39 @@ def _lanes(element: str) -> int:
 def _laid(tensor: TensorType) -> TensorType:
     """A view's type: its layout says nothing of where the cells lie."""
     return replace(tensor, layout=device_layout(tensor.shape, tensor.element))
+
+
+def _spread_type(tensor: TensorType, dim: int) -> TensorType:
+    """The type with a stick of 16-bit elements along `dim`, which is of extent 1, or behind the last one."""
+    lanes = _lanes(HALVES[0])
+    shape, valid = (
+        tuple(lanes if d == dim else e for d, e in enumerate((*box, 1)))
+        for box in (tensor.shape, tensor.valid)
+    )
+    rank = max(len(tensor.shape), dim + 1)
+    shape, valid = shape[:rank], valid[:rank]
+    box = None if valid == shape else valid
+    return TensorType(
+        shape, tensor.element, with_stick(shape, tensor.element, dim), valid_shape=box
+    )
+
+
+def _spread(value: ir.Value, dim: int) -> ir.Value:
+    """What a stick holds as its one value, in all lanes along `dim`."""
+    tensor = encodings.read(value.type)
+    if dim == len(tensor.shape):
+        valid = None if tensor.valid_shape is None else (*tensor.valid_shape, 1)
+        seen = TensorType((*tensor.shape, 1), tensor.element, valid_shape=valid)
+        value = _made("reshape", [value], _laid(seen))
+    dense = _spread_type(tensor, dim)
+    return _made("identity", [_made("broadcast", [value], _laid(dense))], dense)
+
+
+def _gathered(value: ir.Value, dim: int, type: TensorType) -> ir.Value:
+    """A cast of what was spread, read as the largest of equals: nothing else makes a 16-bit stick of one of f32."""
+    narrow = _spread_type(replace(type, layout=None, window=False), dim)
+    cast = _made("cast", [value], narrow)
+    return _made("max", [cast], type, dims=[dim], keep_dims=dim < len(type.shape))
 
 
 def _relaid(tensor: TensorType, stick: int | None, element: str) -> TensorType:

@@ -20,17 +20,6 @@ func.func @order(%x: tensor<8x40x64xf16>) -> tensor<8x64xf16> {
 
 // -----
 
-// One value a stick has no cast to f32.
-func.func @sparse(%x: tensor<40x64xf16>) -> tensor<f16> {
-  %0 = spyre.max %x {dims = [1]} : (tensor<40x64xf16>) -> tensor<40xf16>
-  // expected-error @+2 {{SPY046: 'spyre.sum' would be accumulated in f32, and its operand, which holds one value a stick, has no cast}}
-  // expected-note @+1 {{remedy: divide a parallel dim, or cast to f32 before the reduction that made the operand}}
-  %1 = spyre.sum %0 {dims = [0], spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [reduction(0) 4]>} : (tensor<40xf16>) -> tensor<f16>
-  return %1 : tensor<f16>
-}
-
-// -----
-
 // A mean is divided by a number that is known.
 func.func @mean(%n: index {spyre.extent = "n"}, %x: tensor<8x256xf16, #spyre.encoding<valid_shape = [n, 256]>>) -> tensor<f16> {
   // expected-error @+2 {{SPY046: 'spyre.mean' divides by the number of reduced cells, which is symbolic}}

@@ -128,3 +128,20 @@ func.func @all(%x: tensor<5x8x64xf32>) -> tensor<f32> {
   %0 = spyre.sum %x {dims = [0, 1, 2], spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [reduction(0) 5, reduction(1) 2]>} : (tensor<5x8x64xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// One value a stick has no cast: it stands in all lanes of a stick, from the operand to the last cast.
+// CHECK-LABEL: @sparse
+// CHECK: spyre.max
+// CHECK: %[[SEEN:.+]] = spyre.broadcast {{.*}} -> tensor<10x64xf16
+// CHECK: %[[SPREAD:.+]] = spyre.identity %[[SEEN]]
+// CHECK: %[[CAST:.+]] = spyre.cast %[[SPREAD]] {{.*}} -> tensor<10x64xf32
+// CHECK: spyre.sum %[[CAST]] {dims = [0]} {{.*}} -> tensor<64xf32
+// CHECK: scf.for
+// CHECK: }
+// CHECK: %[[ALL:.+]] = spyre.cast %{{.*}} -> tensor<64xf16
+// CHECK: spyre.max %[[ALL]] {{.*}} -> tensor<f16
+func.func @sparse(%x: tensor<40x64xf16>) -> tensor<f16> {
+  %0 = spyre.max %x {dims = [1]} : (tensor<40x64xf16>) -> tensor<40xf16>
+  %1 = spyre.sum %0 {dims = [0], spyre.tile = #spyre.tile_plan<origin = hint, group = 0, levels = [reduction(0) 4]>} : (tensor<40xf16>) -> tensor<f16>
+  return %1 : tensor<f16>
+}

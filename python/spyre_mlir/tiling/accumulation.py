@@ -37,13 +37,15 @@ class Accumulation:
     """How a reduction in several tiles runs.
 
     `element` is the accumulator's; `wide` says that it is wider than the result's. `widened`:
-    operands are cast to it, tile by tile; `sparse`: a stick of the result holds one value. `cells`
-    counts the reduced cells in all."""
+    operands are cast to it, tile by tile; `spread`: a stick of the operand holds one value, which
+    stands in all its lanes for that. `sparse`: a stick of the result holds one value. `cells` counts
+    the reduced cells in all."""
 
     combine: Combine
     element: str
     wide: bool
     widened: bool
+    spread: bool
     sparse: bool
     cells: int
 
@@ -58,7 +60,7 @@ class Accumulation:
         """Operations on one tile of the result whose reduced range lies in so many parts; `several`:
         there are more tiles of the result."""
         positions = self.combine.positions is not None
-        per_tile = 1 + self.widened + self.combine.weighted + positions
+        per_tile = 1 + self.widened + self.spread + self.combine.weighted + positions
         per_step = 5 if positions else 0 if self.combine.into else 1
         return parts * per_tile + (parts - 1) * per_step + self._last(several)
 
@@ -67,7 +69,7 @@ class Accumulation:
         into the result where there are several tiles of it."""
         if not self.wide:
             return 1 if self.combine.divided or several else 0
-        return self.combine.divided + (3 if self.sparse else 1)
+        return self.combine.divided + (2 if self.spread else 3 if self.sparse else 1)
 
 
 def divides(levels: Sequence[Level]) -> bool:
@@ -90,12 +92,7 @@ def accumulation_of(kernel: Kernel) -> Accumulation:
     made = result.element
     wide = made in HALVES and combine.positions is None and not OPS[combine.function].exact
     widened = wide and not _makes_wide(row)
-    if widened and any(access.layout.sparse for access in kernel.reads):
-        raise Refusal(
-            "SPY046",
-            f"{title} would be accumulated in {WIDE}, and its operand, which holds one value a stick, has no cast",
-            remedy="divide a parallel dim, or cast to f32 before the reduction that made the operand",
-        )
+    spread = widened and any(access.layout.sparse for access in kernel.reads)
     reduced = [dim for dim in kernel.dims if dim.reduction]
     if combine.divided and any(dim.symbolic for dim in reduced):
         raise Refusal(
@@ -105,7 +102,7 @@ def accumulation_of(kernel: Kernel) -> Accumulation:
         )
     cells = prod(dim.extent for dim in reduced)
     element = WIDE if wide else made
-    return Accumulation(combine, element, wide, widened, result.layout.sparse, cells)
+    return Accumulation(combine, element, wide, widened, spread, result.layout.sparse, cells)
 
 
 def _makes_wide(row: Op) -> bool:

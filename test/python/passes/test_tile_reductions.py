@@ -219,6 +219,40 @@ def test_a_product_does_not_lose_between_tiles() -> None:
     assert (np.abs(found.astype(np.float64) - wanted) / step).max() <= 0.5 + 2.0**-6
 
 
+SPARSE = """
+func.func @f(%x: tensor<SHAPExf16>) -> tensor<RESULTf16> {
+  %0 = spyre.max %x {dims = [LAST], keep_dims = false} : (tensor<SHAPExf16>) -> tensor<ROWSxf16>
+  %1 = spyre.OP %0 {dims = [0], keep_dims = KEEP, HINT} : (tensor<ROWSxf16>) -> tensor<RESULTf16>
+  return %1 : tensor<RESULTf16>
+}
+"""
+
+
+@pytest.mark.parametrize("op", ["sum", "mean", "max"])
+@pytest.mark.parametrize("shape", [(131, 70), (12, 3, 64)])
+@pytest.mark.parametrize("keep", [False, True])
+def test_operands_with_one_value_a_stick(op: str, shape: tuple[int, ...], keep: bool) -> None:
+    rows = shape[:-1]
+    kept = (1, *rows[1:]) if keep else rows[1:]
+    levels = ["parallel(0) 3"] * (len(rows) - 1) + [
+        "reduction(0) 4 x 32 + 3" if rows[0] == 131 else "reduction(0) 4"
+    ]
+    words = {
+        "SHAPE": "x".join(map(str, shape)),
+        "ROWS": "x".join(map(str, rows)),
+        "RESULT": "".join(f"{extent}x" for extent in kept),
+        "LAST": str(len(rows)),
+        "OP": op,
+        "KEEP": str(keep).lower(),
+        "HINT": hint(*levels),
+    }
+    text = SPARSE
+    for word, value in words.items():
+        text = text.replace(word, value)
+    check(text)
+    check_compiled(text)
+
+
 PARTLY = """
 func.func @f(%x: tensor<8x256xf16, #spyre.encoding<valid_shape = [5, 200]>>)
     -> tensor<8xf16, #spyre.encoding<valid_shape = [5]>> {
