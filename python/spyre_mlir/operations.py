@@ -143,10 +143,20 @@ def _reshaped(
 ) -> tuple[Expression, ...]:
     """The index under the operand's shape of the cell at `index` under the result's."""
     source, result = (tuple(v.type.shape) for v in (view.operands[0], view.results[0]))
-    rest = flat_index(index, contiguous_strides(result))
+    return _under_shape(source, result, index, tuple(box.items()))
+
+
+@lru_cache(maxsize=1 << 12)
+def _under_shape(
+    source: tuple[int, ...],
+    result: tuple[int, ...],
+    index: tuple[Expression, ...],
+    box: tuple[tuple[str, int], ...],
+) -> tuple[Expression, ...]:
+    rest, extents = flat_index(index, contiguous_strides(result)), dict(box)
     found = []
     for stride in contiguous_strides(source):
-        digit, rest = divide(rest, stride, box)
+        digit, rest = divide(rest, stride, extents)
         found.append(digit)
     return tuple(found)
 

@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from spyre_mlir.schemas import OptionSchema
@@ -54,6 +55,7 @@ class Option:
         return tuple(self.to_text(v) for v in (value if self.schema.is_list else (value,)))
 
 
+@cache
 def options_of(cls: type) -> tuple[Option, ...]:
     """The options of a dataclass, in the order of its fields.
 
