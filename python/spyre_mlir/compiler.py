@@ -14,6 +14,7 @@ from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
 from spyre_mlir.scalars import constants_of
 from spyre_mlir.sdsc import model
+from spyre_mlir.sdsc.validate.memory import reach
 from spyre_mlir.sdsc.write import CONSTANTS_FILE, files, write
 from spyre_mlir.sdsc_attributes import FUNCTION, read_bundle
 
@@ -125,4 +126,21 @@ def bundle_of(module: ir.Operation, span_limit: int = SPAN_LIMIT_BYTES) -> Bundl
         for function in functions
         for number, value in constants_of(function.operation).items()
     }
-    return Bundle(read_bundle(module), span_limit, constants)
+    bundle = Bundle(read_bundle(module), span_limit, constants)
+    _check_spans(bundle)
+    return bundle
+
+
+def _check_spans(bundle: Bundle) -> None:
+    """Refuses what would not be written: SPY110 where cores share a dim that operands cut otherwise than work division
+    took it."""
+    for number, (sdsc, _) in enumerate(bundle.model.operations()):
+        for index, operand in enumerate(sdsc.operands):
+            reached = reach(sdsc, operand)
+            if reached > bundle.span_limit:
+                raise Refusal(
+                    "SPY110",
+                    f"{sdsc.function}: one core reaches over {reached} bytes of operand {index} in sdsc_{number}.json, "
+                    f"the limit is {bundle.span_limit}",
+                    remedy="copy the operand with spyre.identity before it is given another shape, or take fewer cores",
+                )

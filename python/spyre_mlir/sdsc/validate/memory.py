@@ -90,23 +90,36 @@ def _loops(body: tuple[Sdsc | Loop, ...]) -> Iterator[Finding]:
             yield from _loops(node.body)
 
 
-def _spans(sdsc: Sdsc, operand: Operand, file: str, place: str, limit: int) -> Iterator[Finding]:
+def reach(sdsc: Sdsc, operand: Operand) -> int:
+    """The largest span of one core in an operand in device memory, in bytes; 0 in the scratchpad."""
     if isinstance(operand.place, Lx):
-        return
+        return 0
+    return max((span for *_, span in _steps(sdsc, operand)), default=0)
+
+
+def _steps(sdsc: Sdsc, operand: Operand) -> Iterator[tuple[str, int, int, int]]:
+    """(dim, places, bytes between them, span in bytes) along each axis of which a core touches more than one place."""
     counts = box(sdsc, operand)
     stride = step = STICK_BYTES
     for axis, size in zip(operand.axes, operand.sizes(sdsc.extents), strict=True):
         # The last step ends where the next axis inside does: a window or a digit leaves a gap.
         count = counts[axis.dim]
-        span = (count - 1) * stride + step
-        if count > 1 and span > limit:
+        if count > 1:
+            yield axis.dim, count, stride, (count - 1) * stride + step
+        step = count * stride
+        stride *= size
+
+
+def _spans(sdsc: Sdsc, operand: Operand, file: str, place: str, limit: int) -> Iterator[Finding]:
+    if isinstance(operand.place, Lx):
+        return
+    for dim, count, stride, span in _steps(sdsc, operand):
+        if span > limit:
             message = (
-                f"one core spans {span} bytes along {axis.dim} ({count} x {stride} bytes), "
+                f"one core spans {span} bytes along {dim} ({count} x {stride} bytes), "
                 f"{span - limit} bytes over the limit of {limit}"
             )
             yield Finding("SPY161", file, place, message)
-        step = count * stride
-        stride *= size
 
 
 def _scratchpad(sdsc: Sdsc, operand: Operand, lx: Lx, file: str, place: str) -> Iterator[Finding]:
