@@ -91,7 +91,7 @@ mutations: $(INSTALLED) ## the share of faults put into programs and bundles tha
 	$(PY) test/fuzz/mutate.py
 
 coverage: $(INSTALLED) ## lines that the tests run, of the package and the passes; fails below 95 %
-	$(PY) tools/coverage.py
+	$(PY) -m tools.coverage
 
 asan: $(INSTALLED) ## dialect tests on an extension built with AddressSanitizer
 	BIN=$(CURDIR)/$(BIN) tools/asan.sh
