@@ -35,8 +35,9 @@ def prove(bundle: Bundle, sizes: Mapping[int, int], results: Sequence[int]) -> A
     `sizes`: bytes of each parameter; `results`: the parameters that must be written in full.
     Refusal SPY203 if islpy is not installed."""
     isl = _isl()
-    pool = bundle.pool.bytes if bundle.pool is not None else None
-    whole = {**sizes, **({POOL: pool} if pool is not None else {})}
+    whole: dict[int | str, int] = dict(sizes.items())
+    if bundle.pool is not None and bundle.pool.bytes is not None:
+        whole[POOL] = bundle.pool.bytes
     faults: list[str] = []
     written: dict[int | str, Any] = {}
     operations = 0
