@@ -195,8 +195,8 @@ MODELS: dict[str, Model] = {
     ),
     "attention_32k": with_small(
         attention(32768, HIDDEN, HEADS, SHARED, WIDTH),
-        attention(128, 384, 8, 4, 128),
-        128 * 384 * 2 - 128,
+        attention(128, 512, 8, 4, 128),
+        128 * 512 * 2 - 128,
     ),
 }
 """File name -> model at its full size."""
