@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from fuzz_programs import Operand, Program, Statement, Writer
+from fuzz_programs import Operand, Program, Statement, Writer, context
 
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal
@@ -69,7 +69,7 @@ class Generator:
 
     def program(self) -> Program:
         """The program of the seed."""
-        with ir.Context(), ir.Location.unknown():
+        with context(), ir.Location.unknown():
             return _Drawing(self).program()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from spyre_mlir import builders, encodings, ir
@@ -15,6 +16,12 @@ from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 from spyre_mlir.tensors import TensorType
 
 Operand = str | float
+
+
+@lru_cache(maxsize=1)
+def context() -> ir.Context:
+    """The context in which programs are drawn and written: to make one takes as long as a program."""
+    return ir.Context()
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Program:
 
     def text(self) -> str:
         """The program as MLIR text; raises what the builders raise."""
-        with ir.Context(), ir.Location.unknown():
+        with context(), ir.Location.unknown():
             writer = Writer(self.arguments, self.symbols)
             for statement in self.statements:
                 writer.add(statement)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fuzz_outcomes import outcome_of
-from fuzz_programs import Program, Statement, Writer
+from fuzz_programs import Program, Statement, Writer, context
 
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal
@@ -70,7 +70,7 @@ def _fewer_statements(program: Program) -> Iterator[Program]:
 def types_of(program: Program) -> dict[str, TensorType]:
     """The type of every value; empty if the program cannot be built."""
     try:
-        with ir.Context(), ir.Location.unknown():
+        with context(), ir.Location.unknown():
             writer = Writer(program.arguments, program.symbols)
             for statement in program.statements:
                 writer.add(statement)

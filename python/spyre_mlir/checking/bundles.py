@@ -29,7 +29,7 @@ def run_bundle(
     `arrays` and `symbols` as for `run_device`. Raises what `run_program` raises."""
     values = all_arguments(placement, arrays, symbols)
     found = run_program(
-        bundle,
+        bundle.files,
         (placement.arguments, placement.results),
         [value.values for value in values if isinstance(value, Cells)],
         constants={},
