@@ -39,6 +39,9 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
     remainder: Literal["never", "fallback", "always"] = option(
         "fallback", help="when a last tile may be smaller"
     )
+    reductions: Literal["never", "fallback", "always"] = option(
+        "fallback", help="when a reduced range may be divided, and its parts combined"
+    )
     division: Literal["ignored", "counted"] = option(
         "ignored", help="whether tiles may reach further than each core does after work division"
     )
@@ -63,6 +66,7 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
                 enabled=self.plan,
                 span_limit=self.span_limit,
                 remainder=self.remainder,
+                reductions=self.reductions,
                 division=self.division,
                 cores=self.cores,
             ),

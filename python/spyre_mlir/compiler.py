@@ -54,14 +54,16 @@ def compile(
     span_limit: int = SPAN_LIMIT_BYTES,
     plan: bool = True,
     remainder: Literal["never", "fallback", "always"] = "fallback",
+    reductions: Literal["never", "fallback", "always"] = "fallback",
     division: Literal["ignored", "counted"] = "ignored",
     policy: Literal["agree", "intersect"] = "agree",
 ) -> Bundle:
     """Compiles a module, the text (or bytecode) of one, or a file (a path object), by the pipeline `spyre-to-sdsc`.
 
     `cores` to divide over; `span_limit` in bytes; `plan`: whether operations that reach too far are tiled;
-    `remainder`: when a last tile may be smaller; `division`: whether tiles may count on the division over cores;
-    `policy`: whether operands whose valid regions differ are refused or narrowed. A module given is not changed.
+    `remainder`: when a last tile may be smaller; `reductions`: when a reduced range may be divided;
+    `division`: whether tiles may count on the division over cores; `policy`: whether operands whose valid regions
+    differ are refused or narrowed. A module given is not changed.
 
     Raises ir.MLIRError with every diagnostic (code, place, notes) if the program is refused, Refusal SPY095 if it
     computes nothing, ValueError for an option out of range, OSError if the file cannot be read."""
@@ -71,6 +73,7 @@ def compile(
         plan=plan,
         policy=policy,
         remainder=remainder,
+        reductions=reductions,
         division=division,
     )
     if isinstance(program, ir.Module):
@@ -88,13 +91,14 @@ def pipeline_of(
     plan: bool,
     policy: str,
     remainder: str = "fallback",
+    reductions: str = "fallback",
     division: str = "ignored",
 ) -> str:
     """The pipeline of `compile`, as text."""
     planned = "true" if plan else "false"
     options = (
         f"cores={cores} span-limit={span_limit} plan={planned} policy={policy} "
-        f"remainder={remainder} division={division}"
+        f"remainder={remainder} reductions={reductions} division={division}"
     )
     return f"builtin.module(spyre-to-sdsc{{{options}}})"
 

@@ -94,3 +94,17 @@ def test_a_division_that_is_not_what_was_counted_on_is_refused() -> None:
         module = ir.Module.parse(add(96, 64, 64))
         with pytest.raises(Exception, match="SPY110"):
             spyre_mlir.passmanager.PassManager.parse(passes).run(module.operation)
+
+
+LONG_ROWS = """
+func.func @main(%x: tensor<65536x8192xf16>) -> tensor<65536xf16> {
+  %0 = spyre.max %x {dims = [1]} : (tensor<65536x8192xf16>) -> tensor<65536xf16>
+  return %0 : tensor<65536xf16>
+}
+"""
+
+
+def test_a_reduced_range_that_alone_is_too_long() -> None:
+    assert loops(LONG_ROWS) == [(), (7,), (7,)]  # 8 tiles: the first stands before the loop
+    with pytest.raises(ir.MLIRError, match="SPY042"):
+        loops(LONG_ROWS, reductions="never")

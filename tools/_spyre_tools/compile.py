@@ -49,6 +49,12 @@ def planning_arguments(parser: argparse.ArgumentParser) -> None:
         help="when a last tile may be smaller (default: fallback)",
     )
     parser.add_argument(
+        "--reductions",
+        choices=("never", "fallback", "always"),
+        default="fallback",
+        help="when a reduced range may be divided, and its parts combined (default: fallback)",
+    )
+    parser.add_argument(
         "--division",
         choices=("ignored", "counted"),
         default="ignored",
@@ -81,6 +87,7 @@ def execute(options: argparse.Namespace) -> int:
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
         plan=planning(options.plan),
         remainder=options.remainder,
+        reductions=options.reductions,
         division=options.division,
         policy=options.policy,
     )

@@ -45,6 +45,7 @@ def execute(options: argparse.Namespace) -> int:
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
         policy=options.policy,
         remainder=options.remainder,
+        reductions=options.reductions,
         division=options.division,
         cores=options.cores,
     )
