@@ -219,7 +219,9 @@ class _Assigner:
                 continue
             tensor = encodings.read(value.type)
             row = meaning(value.owner)
-            if tensor.window and row is not None and row.tiling == "view":
+            if row is None or row.tiling != "view":
+                continue
+            if tensor.window or (row.rule == "reshape" and not _ends_with_stick(value)):
                 plain = encodings.write(replace(tensor, layout=None, window=False))
                 with ir.InsertionPoint(end), end.location:
                     copy = spyre.IdentityOp(plain, value)
@@ -309,6 +311,11 @@ PARTIAL: dict[str, tuple[int, partial_sticks.Rewrite]] = {
     "spyre.restickify": (0, partial_sticks.restickified),
 }
 """Operation -> the operand whose sticks count, and what takes its place where it begins or ends within one."""
+
+
+def _ends_with_stick(value: ir.Value) -> bool:
+    """Whether the last dim of a tensor, if any, runs through the lanes of its sticks."""
+    return stick_of(value) in (None, len(value.type.shape) - 1)
 
 
 def _fill_in_place(op: ir.Operation, previous: ir.Operation | None) -> None:

@@ -148,7 +148,9 @@ def _product_and_sum(op: ir.Operation) -> ir.Value[ir.Type]:
     """The product, rounded to the elements of the accumulator, is added to it."""
     accumulator, lhs, rhs = op.operands
     product = build("batch_matmul", lhs, rhs, element=str(accumulator.type.element_type))
-    return build("add", accumulator, _instead(product, _product))
+    if _is_multiplied(product.owner):
+        product = _instead(product, _product)
+    return build("add", accumulator, product)
 
 
 def _instead(value: ir.Value[ir.Type], rewrite: Rewrite) -> ir.Value[ir.Type]:
@@ -418,6 +420,8 @@ def _product(op: ir.Operation) -> ir.Value[ir.Type] | None:
     columns = rounded_up(rhs.shape[-1], _lanes(rhs))
     if rhs.shape[-1] == 1:
         factor = build("broadcast", op.operands[1], shape=(*rhs.shape[:-1], columns))
+        if not ends_in_stick(op.operands[0]):
+            factor = build("identity", factor)  # in sticks of its own; else it is copied anyway
     elif _is_wider(op):
         factor = padded(op.operands[1], (*rhs.shape[:-1], columns))
     else:

@@ -23,7 +23,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import inf
+from math import inf, isinf
 
 from spyre_mlir.accesses import Access, device_coordinates
 from spyre_mlir.alignment import AlignedTensor, Coordinate, Symbol, Tensor, align, term_sum
@@ -80,6 +80,9 @@ MASK_VALUES: Mapping[str, float] = {
 }
 """What the lanes behind the valid elements read as: the neutral element of a reduction; `exp`
 then writes zeros there, so that a sum may follow."""
+
+INTEGERS = ("SENINT8", "SENINT16", "IEEE_INT32", "SENUINT32")
+"""Device formats that hold no infinity, the neutral element of `max` and `min`."""
 
 EXTRA = "stick"
 """The symbol of a stick that no iteration symbol runs through."""
@@ -575,7 +578,9 @@ def _mask(operation: Operation, frame: _Frame, operands: Sequence[SdscOperand]) 
     reduces = operation.is_reduction and not _own_dims_only(operation)
     if not pad or not (operation.function == "exp" or (reduces and _stands_in_stick(operands[-1]))):
         return ()
-    if operation.function not in MASK_VALUES:
+    value = MASK_VALUES.get(operation.function)
+    whole = operation.operands[0].format in INTEGERS
+    if value is None or (whole and isinf(value)):
         raise Refusal(
             "SPY093",
             f"{operation.function} reduces a stick of which {pad} elements "

@@ -204,7 +204,11 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     if start is not None and not isinstance(region[stick], int):
         return _inserted_by_rows(op, stick, start, lay)
     literal = all(isinstance(extent, int) for extent in region)
-    if start is None or not literal or source.element in FLOAT8:
+    if start is None or not literal:
+        return None
+    if start % lanes:
+        _check_turned(op, source.element, f"writes from element {start} of dim {stick}", lanes)
+    if source.element in FLOAT8:
         return None
     size, held = destination.shape[stick], destination.valid[stick]
     held = held if isinstance(held, int) else size
@@ -213,8 +217,6 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
         runs = tuple(replace(run, lanes=None) for run in runs)
     if start % lanes == 0 and all(run.lanes is None for run in runs):
         return None
-    if start % lanes:
-        _check_turned(op, source.element, f"writes from element {start} of dim {stick}", lanes)
     value, target = op.operands[0], op.operands[1]
     if region != source.shape:
         value = lay(_slice(value, [0] * source.rank, region))

@@ -200,10 +200,22 @@ def _wanted(
     stick = written[-1].terms[0][0] if written and written[-1].terms else None
     if model is not None:
         number = next(i for i, v in enumerate(op.operands) if v == model)
-        stick = have[number]
+        if have[number] is not None or not _is_replicated(model):
+            stick = have[number]
     return stick, {
         n: stick for n in have if row.operands[min(n, len(row.operands) - 1)].role != "scratch"
     }
+
+
+def _is_replicated(value: ir.Value) -> bool:
+    """Whether a view shows one cell all along its last dim: it can be read along sticks there."""
+    shape = tuple(value.type.shape)
+    row = meaning(value.owner) if isinstance(value, ir.OpResult) else None
+    if row is None or row.tiling != "view" or not row.operands or not shape or shape[-1] == 1:
+        return False
+    extents = {f"d{i}": extent for i, extent in enumerate(shape)}
+    storage = storage_of(value, tuple(symbol(name) for name in extents), extents)
+    return f"d{len(shape) - 1}" not in storage.flat.symbols()
 
 
 def _scanned(domain: Domain, dim: int) -> bool:

@@ -54,6 +54,7 @@ PROGRAMS = {
     "product over all, kept": of(2, t(3, 5))(lambda x: b.prod(x, dims=[0, 1], keep_dims=True)),
     "product over one dim": of(2, t(7))(lambda x: b.prod(x, dims=[0])),
     "one column": of(2, t(4, 70), t(70, 1))(b.batch_matmul),
+    "one column of whole sticks": of(2, t(4, 64), t(64, 1))(b.batch_matmul),
     "one column of many": of(2, t(3, 4, 70), t(3, 70, 1))(b.batch_matmul),
     "one row": of(2, t(1, 70), t(70, 5))(b.batch_matmul),
     "over one": of(2, t(4, 1), t(1, 5))(b.batch_matmul),
