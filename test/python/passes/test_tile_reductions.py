@@ -200,6 +200,17 @@ def test_halves_lose_one_rounding(op: str, element: str) -> None:
     assert error.max() <= 0.5 + 2.0**-6, error
 
 
+def test_moments_lose_one_rounding() -> None:
+    x = np.random.default_rng(5).normal(1.0, 1.0, (6, 4096)).astype(np.float16)
+    (found,) = interpreter.run(
+        tiled(reduction("exx2", x.shape, (1,), "f16", "reduction(0) 64")), [x]
+    )
+    wide = x.astype(np.float64)
+    wanted = np.stack([wide.mean(axis=1), (wide**2).mean(axis=1)], axis=1)
+    step = 2.0 ** (np.floor(np.log2(np.abs(wanted))) - 10)
+    assert (np.abs(found.astype(np.float64) - wanted) / step).max() <= 0.5 + 2.0**-6
+
+
 def test_a_mean_does_not_overflow() -> None:
     """The sum of the range is beyond f16, its mean is not."""
     x = np.full((2, 4096), 500, np.float16)
