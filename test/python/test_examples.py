@@ -8,12 +8,15 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import spyre_mlir
 from spyre_mlir import ir
-from spyre_mlir.checking import check
+from spyre_mlir.checking.comparison import compare
+from spyre_mlir.checking.report import Report
+from spyre_mlir.checking.stages import Options, compile_in_stages
 from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 from spyre_mlir.sdsc.validate import validate_texts
 
@@ -33,11 +36,18 @@ MODELS = models()
 NAMES = list(MODELS.MODELS)
 
 
-def tiled(model: object, span_limit: int) -> list[bool]:
+def tiled(model: Any, span_limit: int) -> list[bool]:
     """Per operation that computes, whether it is tiled."""
     with ir.Context():
         explanation = MODELS.explain(model, span_limit)
     return [report.plan is not None for report in explanation.reports]
+
+
+def checked(model: Any, span_limit: int) -> Report:
+    """What `spyre check` says of a model as it is, however many elements it has."""
+    options = Options(span_limit=span_limit)
+    with ir.Context():
+        return compare(compile_in_stages(model.module().operation, options), options, seeds=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -60,7 +70,7 @@ def test_small_size_means_the_same_at_every_stage(name: str) -> None:
     assert len(full) == len(small)
     untiled = [at for at, wanted in enumerate(full) if wanted and not small[at]]
     assert not untiled, "every loop of the full size runs at the small one"
-    report = check(model.small.text(), seeds=1, span_limit=model.span_limit)
+    report = checked(model.small, model.span_limit)
     assert report.status == "same", report.as_text()
 
 
@@ -68,5 +78,5 @@ def test_small_size_means_the_same_at_every_stage(name: str) -> None:
 def test_attention_over_more_tokens_than_elements() -> None:
     """As at full size, where a tile of the scores is some rows of some heads."""
     model = MODELS.attention(1024, 384, 8, 4, 128)
-    report = check(model.text(), seeds=1, span_limit=1024 * 384 * 2 - 128)
+    report = checked(model, 1024 * 384 * 2 - 128)
     assert report.status == "same", report.as_text()
