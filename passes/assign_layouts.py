@@ -4,6 +4,7 @@ reads it."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -75,6 +76,9 @@ class _Assigner:
         self.previous: ir.Operation | None = None
         self.laid: dict[tuple[ir.Type, Layout | None], ir.Type] = {}
         """Type without a layout, and the layout it is given, None for the default -> the type with it."""
+        self.turned: dict[tuple[ir.Type, int], ir.Type] = {}
+        """Type of whole sticks, dim -> the type with that dim on the stick."""
+        self.transposed: dict[tuple[Hashable, ...], ir.Type] = {}
         self.made: Made = {}
         self.masks = partial_sticks.Masks(
             function.regions[0].blocks[0], partial(self._laid, made={})
@@ -189,6 +193,8 @@ class _Assigner:
     def _turned(self, value: ir.Value, dim: int, made: Made) -> ir.Value:
         """The value in a buffer with `dim` on the stick. Sticks are turned as a whole: both dims are read and written
         in whole sticks, in buffers that have them."""
+        if (value.type, dim) in self.turned:
+            return spyre.RestickifyOp(self.turned[value.type, dim], value).result
         tensor = encodings.read(value.type)
         lanes = layout_of(tensor).elements_per_stick
         lies = stick_of(value) if any(extent % lanes for extent in tensor.shape) else None
@@ -205,9 +211,11 @@ class _Assigner:
         result = replace(encodings.read(value.type), window=False, pad=None)
         result = replace(result, layout=with_stick(whole, tensor.element, dim))
         found: ir.Value = spyre.RestickifyOp(encodings.write(result), value).result
-        if whole != tensor.shape:
-            found = trimmed(found, tensor.shape)
-            self._operation(found.owner, made)
+        if whole == tensor.shape:
+            self.turned[value.type, dim] = found.type
+            return found
+        found = trimmed(found, tensor.shape)
+        self._operation(found.owner, made)
         return found
 
     def _returned(self, end: ir.Operation, made: Made) -> None:
@@ -286,15 +294,12 @@ class _Assigner:
             return made[value, dim]
         source = value.owner if isinstance(value, ir.OpResult) else None
         if source is not None and source.name == "spyre.transpose":
-            order = tuple(a.value for a in source.attributes["permutation"])
-            base = self._restickified(user, source.operands[0], order[dim], made)
+            permutation = source.attributes["permutation"]
+            base = self._restickified(user, source.operands[0], permutation[dim].value, made)
             with ir.InsertionPoint(user):
                 new = source.clone()
             new.operands[0] = base
-            new.results[0].set_type(
-                encodings.write(replace(encodings.read(value.type), layout=None))
-            )
-            self._assign_view(new)
+            self._retransposed(new, (value.type, base.type, permutation))
             found = new.results[0]
         else:
             with ir.InsertionPoint(user), user.location:
@@ -302,6 +307,17 @@ class _Assigner:
             self.restickified += 1
         made[value, dim] = found
         return found
+
+    def _retransposed(self, new: ir.Operation, given: tuple[Hashable, ...]) -> None:
+        """The type of what is transposed after it was turned, found once for what it follows from."""
+        if given not in self.transposed:
+            tensor = encodings.read(new.results[0].type)
+            new.results[0].set_type(encodings.write(replace(tensor, layout=None)))
+            self._assign_view(new)
+            self.transposed[given] = new.results[0].type
+        else:
+            new.results[0].set_type(self.transposed[given])
+            self.assigned += 1
 
 
 PARTIAL: dict[str, tuple[int, partial_sticks.Rewrite]] = {

@@ -126,14 +126,26 @@ def indexed(
     entries: tuple[Linear, ...], index: Sequence[Expression], op: ir.Operation | None = None
 ) -> tuple[Expression, ...]:
     """The entries of an indexing map where the iteration dims have the values `index`; `op` has the offsets."""
+    offsets: tuple[Expression, ...] = ()
+    if op is not None and any(entry.offset is not None for entry in entries):
+        given = [v for v in op.operands if not isinstance(v.type, ir.RankedTensorType)]
+        offsets = tuple(
+            ZERO if entry.offset is None else index_of(given[entry.offset]) for entry in entries
+        )
+    return _indexed(entries, tuple(index), offsets)
+
+
+@lru_cache(maxsize=1 << 12)
+def _indexed(
+    entries: tuple[Linear, ...], index: tuple[Expression, ...], offsets: tuple[Expression, ...]
+) -> tuple[Expression, ...]:
     found = []
-    for entry in entries:
+    for number, entry in enumerate(entries):
         total = constant(entry.constant)
         for dim, coefficient in entry.terms:
             total = total + index[dim] * coefficient
-        if entry.offset is not None and op is not None:
-            given = [v for v in op.operands if not isinstance(v.type, ir.RankedTensorType)]
-            total = total + index_of(given[entry.offset])
+        if offsets:
+            total = total + offsets[number]
         found.append(total // entry.divisor if entry.divisor > 1 else total)
     return tuple(found)
 
@@ -322,19 +334,22 @@ def kernel_of(op: ir.Operation) -> Kernel | None:
         return None
     operands = tuple(_tensor(value) for value in op.operands)
     results = tuple(encodings.read(value.type) for value in op.results)
-    values = (*op.operands, *op.results)
+    values, given = (*op.operands, *op.results), tuple(attributes(op, row).items())
     if all(is_whole(value) for value in values):
-        return _kernel_of_types(row.name, operands, results, tuple(attributes(op, row).items()))
-
-    def access(
-        number: int, label: str, index: tuple[Linear, ...], box: Mapping[str, int]
-    ) -> Access:
-        cells = indexed(index, [symbol(name) for name in box], op)
-        storage = storage_of(values[number], cells, box)
-        tensor = TensorType(storage.shape, str(values[number].type.element_type), storage.layout)
-        return _access(label, tensor, first_trip(storage.flat, box), number >= len(operands))
-
-    return _kernel(row, operands, results, domain_of(op), access)
+        return _kernel_of_types(row.name, operands, results, given)
+    domain = _domain_of(row.name, operands, results, given)
+    box = _box(domain)
+    cells = [symbol(name) for name in box]
+    seen: list[Seen | None] = []
+    for value, index in zip(values, (*domain.operands, *domain.results), strict=True):
+        tensor = None if index is None else _tensor(value)
+        if tensor is None or index is None:
+            seen.append(None)
+            continue
+        storage = storage_of(value, indexed(index, cells, op), box)
+        buffer = TensorType(storage.shape, tensor.element, storage.layout)
+        seen.append((buffer, first_trip(storage.flat, box)))
+    return _kernel(row.name, operands, results, given, tuple(seen))
 
 
 def is_whole(value: ir.Value) -> bool:
@@ -352,53 +367,60 @@ def is_whole(value: ir.Value) -> bool:
     return not inner and not (tensor is not None and tensor.window)
 
 
-MakeAccess = Callable[[int, str, tuple[Linear, ...], Mapping[str, int]], Access]
-"""(number among operands, then results; label; indexing map; extents) -> access."""
+Types = tuple[TensorType | None, ...]
+
+Seen = tuple[TensorType, Expression]
+"""The buffer of an operand or result, and the flat index in it over the iteration symbols."""
 
 
 @lru_cache(maxsize=1 << 12)
 def _kernel_of_types(
-    name: str,
-    operands: tuple[TensorType | None, ...],
-    results: tuple[TensorType, ...],
-    given: tuple[tuple[str, Any], ...],
+    name: str, operands: Types, results: tuple[TensorType, ...], given: tuple[tuple[str, Any], ...]
 ) -> Kernel:
     """The kernel of an operation on buffers of their own: it follows from the types."""
-    row, tensors = OPS[name], (*operands, *results)
-
-    def access(
-        number: int, label: str, index: tuple[Linear, ...], box: Mapping[str, int]
-    ) -> Access:
-        tensor = tensors[number]
-        assert tensor is not None
-        cells = indexed(index, [symbol(name) for name in box])
-        flat = flat_index(cells, contiguous_strides(tensor.shape))
-        return _access(label, tensor, flat, number >= len(operands))
-
-    shapes = tuple(None if tensor is None else tensor.shape for tensor in operands)
-    domain = _domain(name, shapes, tuple(tensor.shape for tensor in results), given)
-    return _kernel(row, operands, results, domain, access)
+    domain = _domain_of(name, operands, results, given)
+    cells = [symbol(name) for name in _box(domain)]
+    indices = (*domain.operands, *domain.results)
+    seen = tuple(
+        None
+        if tensor is None or index is None
+        else (tensor, flat_index(indexed(index, cells), contiguous_strides(tensor.shape)))
+        for tensor, index in zip((*operands, *results), indices, strict=True)
+    )
+    return _kernel(name, operands, results, given, seen)
 
 
+@lru_cache(maxsize=1 << 12)
 def _kernel(
-    row: Op,
-    operands: tuple[TensorType | None, ...],
+    name: str,
+    operands: Types,
     results: tuple[TensorType, ...],
-    domain: Domain,
-    access: MakeAccess,
+    given: tuple[tuple[str, Any], ...],
+    seen: tuple[Seen | None, ...],
 ) -> Kernel:
-    extents = {f"d{i}": extent for i, extent in enumerate(domain.extents)}
+    row = OPS[name]
     names = [operand.name for operand in row.operands]
     labels = [names[min(number, len(names) - 1)] for number in range(len(operands))]
     labels += [result.name for result in row.results]
-    indices = (*domain.operands, *domain.results)
     found = [
-        access(number, labels[number], index, extents)
-        for number, (tensor, index) in enumerate(zip((*operands, *results), indices, strict=True))
-        if tensor is not None and index is not None
+        _access(labels[number], *where, number >= len(operands))
+        for number, where in enumerate(seen)
+        if where is not None
     ]
-    valid = _bounds(row, operands, results)
-    return Kernel(row.name, row.family, _dims(domain, valid, results, found), tuple(found))
+    domain, valid = _domain_of(name, operands, results, given), _bounds(row, operands, results)
+    return Kernel(name, row.family, _dims(domain, valid, results, found), tuple(found))
+
+
+def _domain_of(
+    name: str, operands: Types, results: tuple[TensorType, ...], given: tuple[tuple[str, Any], ...]
+) -> Domain:
+    shapes = tuple(None if tensor is None else tensor.shape for tensor in operands)
+    return _domain(name, shapes, tuple(tensor.shape for tensor in results), given)
+
+
+def _box(domain: Domain) -> dict[str, int]:
+    """Symbol -> extent of each iteration dim."""
+    return {f"d{number}": extent for number, extent in enumerate(domain.extents)}
 
 
 def _bounds(
