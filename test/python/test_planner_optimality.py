@@ -263,7 +263,7 @@ def test_2000_shapes_are_planned_or_impossible() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_no_shape_takes_long() -> None:
-    worst = 0.0
+    times = []
     for seed in range(2000):
         try:
             kernels = random_kernels(seed)
@@ -274,6 +274,7 @@ def test_no_shape_takes_long() -> None:
         for kernel in kernels:
             start = time.process_time()
             planned(kernel)
-            worst = max(worst, time.process_time() - start)
+            times.append(time.process_time() - start)
         gc.enable()
-    assert worst < 0.020, worst
+    print(f"median {median(times) * 1e3:.3f} ms, longest {max(times) * 1e3:.2f} ms")
+    assert max(times) < 0.020

@@ -49,9 +49,9 @@ class Constraint:
     `stride_bytes`.
 
     `coordinates` lists the summands of that dim's coordinate; for a compact tile those of every
-    device dim; `sizes` the device sizes, which no extent exceeds: what is rounded up to whole sticks
-    of one operand may lie behind the end of another. The span is within the limit iff the product of
-    the extents is at most `allowed`."""
+    device dim; `sizes` their extents before tiling, which no tile exceeds: they end with the buffer,
+    where what is rounded up to whole sticks of one operand may lie behind the end of another. The
+    span is within the limit iff the product of the extents is at most `allowed`."""
 
     access: Access
     device_dim: int
@@ -250,8 +250,8 @@ def _constraint(
 ) -> Constraint:
     coordinate = device_coordinates(access, extents)[dim]
     allowed = max(limit // stride, 1)  # a coordinate that does not vary spans nothing
-    sizes = access.layout.device_size[dim : dim + 1]
-    return Constraint(access, dim, extent, stride, allowed, symbols, (summands(coordinate),), sizes)
+    parts = (summands(coordinate),)
+    return Constraint(access, dim, extent, stride, allowed, symbols, parts, (extent,))
 
 
 def _rounded_constraints(
@@ -260,10 +260,16 @@ def _rounded_constraints(
     strides = strides_bytes(access.layout)
     for dim, coordinate in enumerate(device_coordinates(access, extents)[:-1]):
         if coordinate.terms:
-            extent = min(value_range(coordinate, rounded).extent, access.layout.device_size[dim])
+            extent = _extent(coordinate, rounded, access.layout.device_size[dim])
             if extent > 1 and extent * strides[dim] > limit:
                 names = coordinate.symbols()
                 yield _constraint(access, dim, extent, strides[dim], names, extents, limit)
+
+
+def _extent(coordinate: Expression, rounded: Mapping[str, int], size: int) -> int:
+    """The extent of a coordinate over whole sticks, up to the end of its device dim."""
+    values = value_range(coordinate, rounded)
+    return min(values.high, size - 1) - values.low + 1
 
 
 def _compact_constraints(
@@ -274,16 +280,13 @@ def _compact_constraints(
     One constraint per overflowing device dim; all bound the same product, since the outermost dim
     that varies spans the whole tile. They differ in the symbols that overflow by themselves."""
     coordinates = device_coordinates(access, extents)[:-1]
-    device = access.layout.device_size[:-1]
-    sizes = [
-        min(value_range(c, rounded).extent, size)
-        for c, size in zip(coordinates, device, strict=True)
-    ]
+    device = access.layout.device_size
+    sizes = tuple([_extent(c, rounded, n) for c, n in zip(coordinates, device, strict=False)])
     parts = tuple(summands(c) for c in coordinates)
     allowed = max(limit // STICK_BYTES, 1)
     for dim, coordinate in enumerate(coordinates):
         inner = prod(sizes[dim + 1 :]) * STICK_BYTES
         if sizes[dim] > 1 and sizes[dim] * inner > limit:
             yield Constraint(
-                access, dim, sizes[dim], inner, allowed, coordinate.symbols(), parts, device, True
+                access, dim, sizes[dim], inner, allowed, coordinate.symbols(), parts, sizes, True
             )

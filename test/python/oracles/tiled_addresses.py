@@ -98,7 +98,8 @@ def tile_spans(operand: Operand, grid: Grid) -> tuple[list[tuple[int, int]], int
     if operand.compact:
         first = [int(index.min()) for index in cell]
         cell = [index - start for index, start in zip(cell, first, strict=True)]
-        shape = tuple(int(index.max()) + 1 for index in cell)
+        most = [int(index.max()) + 1 for index in cell]  # a tile has no row that the whole has not
+        shape = tuple(min(size, whole) for size, whole in zip(most, shape, strict=True))
     sizes = operand.buffer.sizes(shape)
     coordinates = operand.buffer.coordinates(cell)
     lane_bytes = STICK // operand.buffer.lanes
