@@ -294,7 +294,7 @@ class _Assigner:
             return made[value, dim]
         source = value.owner if isinstance(value, ir.OpResult) else None
         if source is not None and source.name == "spyre.transpose":
-            permutation = source.attributes["permutation"]
+            permutation = ir.ArrayAttr(source.attributes["permutation"])
             base = self._restickified(user, source.operands[0], permutation[dim].value, made)
             with ir.InsertionPoint(user):
                 new = source.clone()

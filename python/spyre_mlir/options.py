@@ -12,7 +12,6 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from spyre_mlir.schemas import OptionSchema
@@ -55,11 +54,21 @@ class Option:
         return tuple(self.to_text(v) for v in (value if self.schema.is_list else (value,)))
 
 
-@cache
 def options_of(cls: type) -> tuple[Option, ...]:
     """The options of a dataclass, in the order of its fields.
 
     Raises TypeError for a field without `option(...)` or of a type that cannot be an option."""
+    found = _options.get(cls)
+    if found is None:
+        found = _options[cls] = _read_options(cls)
+    return found
+
+
+_options: dict[type, tuple[Option, ...]] = {}
+"""What was read already: reading annotations takes time."""
+
+
+def _read_options(cls: type) -> tuple[Option, ...]:
     if not dataclasses.is_dataclass(cls):
         raise TypeError(f"{cls.__qualname__} is not a dataclass")
     types = get_type_hints(cls)
