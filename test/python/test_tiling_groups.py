@@ -14,7 +14,7 @@ from spyre_mlir.kernels import Dim, Kernel, stick_granules
 from spyre_mlir.layouts import contiguous_strides, device_layout
 from spyre_mlir.quasiaffine import symbol
 from spyre_mlir.tiling import Level, Options, TilePlan
-from spyre_mlir.tiling.groups import Grouping, common_levels, plan_program
+from spyre_mlir.tiling.groups import Grouping, common_levels, group, plan_program
 from spyre_mlir.tiling.members import Builder, Member
 from spyre_mlir.tiling.seed_groups import SeedMember, group_seed
 
@@ -208,6 +208,29 @@ def test_no_circle_of_loops() -> None:
     """w reads y, and the sum of all of y's columns: the loop of y ends before that of the sum."""
     found = grouped(pointwise("y", "x"), over_columns("s", "y"), spread("w", "y", "s"))
     assert shapes(found) == [((0,), 1), ((1,), 1), ((2,), 1)]
+
+
+def test_no_circle_through_what_is_in_no_loop() -> None:
+    """w reads y, and what is made of a reshaped y, behind the loop of y."""
+    y, s = pointwise("y", "x"), row_sum("s", "y")
+    few = kernel("s", {"b": 16, "c": 64, "k": 2}, "k", *s.accesses)
+    w = pointwise("w", "y")
+    column = access("s", SHAPE[1:], ("b", "c"))
+    w = kernel("w", {"a": 20, "b": 16, "c": 64}, "", w.accesses[0], column, w.accesses[-1])
+
+    def found(opaque: tuple[int, ...]) -> Grouping:
+        builder = Builder(Options(span_limit=LIMIT))
+        return group(
+            [
+                builder.add(y, ["x", "y"], escapes=False),
+                builder.add(few, ["y", "s"], opaque=opaque, escapes=False),
+                builder.add(w, ["y", "s", "w"]),
+            ],
+            Options(span_limit=LIMIT),
+        )
+
+    assert shapes(found(())) == [((0, 1, 2), 1)]
+    assert shapes(found((0,))) == [((0,), 1), ((2,), 1)]
 
 
 def test_a_common_loop_is_given_up_where_it_costs_more() -> None:

@@ -208,7 +208,7 @@ class Grower:
         for chosen in ([able] if len(able) > 1 else []) + [[run] for run in reversed(able)]:
             parts = [self.runs[run] for run in chosen]
             dims = in_common(parts, number, self.members, self.writers)
-            before = (read | outside).union(*(part.before for part in parts)) - set(chosen)
+            before = read.union(*(part.before for part in parts)) - set(chosen) | outside
             if dims and not self._leads_to(before, set(chosen)):
                 self._merge(chosen, number, absorb(parts, number, dims), before)
                 return True
