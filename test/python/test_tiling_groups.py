@@ -212,25 +212,23 @@ def test_no_circle_of_loops() -> None:
 
 def test_no_circle_through_what_is_in_no_loop() -> None:
     """w reads y, and what is made of a reshaped y, behind the loop of y."""
-    y, s = pointwise("y", "x"), row_sum("s", "y")
-    few = kernel("s", {"b": 16, "c": 64, "k": 2}, "k", *s.accesses)
-    w = pointwise("w", "y")
-    column = access("s", SHAPE[1:], ("b", "c"))
+    y, w = pointwise("y", "x"), pointwise("w", "y")
+    some = access("y", SHAPE, ("j", "k", "c"))
+    few = kernel(
+        "s", {"c": 64, "j": 2, "k": 2}, "jk", some, access("s", (64,), ("c",), written=True)
+    )
+    column = access("s", (64,), ("c",))
     w = kernel("w", {"a": 20, "b": 16, "c": 64}, "", w.accesses[0], column, w.accesses[-1])
 
-    def found(opaque: tuple[int, ...]) -> Grouping:
-        builder = Builder(Options(span_limit=LIMIT))
-        return group(
-            [
-                builder.add(y, ["x", "y"], escapes=False),
-                builder.add(few, ["y", "s"], opaque=opaque, escapes=False),
-                builder.add(w, ["y", "s", "w"]),
-            ],
-            Options(span_limit=LIMIT),
-        )
-
-    assert shapes(found(())) == [((0, 1, 2), 1)]
-    assert shapes(found((0,))) == [((0,), 1), ((2,), 1)]
+    options = Options(span_limit=LIMIT)
+    builder = Builder(options)
+    members = [
+        builder.add(y, ["x", "y"], escapes=False),
+        builder.add(few, ["y", "s"], opaque=(0,), escapes=False),
+        builder.add(w, ["y", "s", "w"]),
+    ]
+    assert not members[1].needs_tiles
+    assert shapes(group(members, options)) == [((0,), 1), ((2,), 1)]
 
 
 def test_a_common_loop_is_given_up_where_it_costs_more() -> None:
