@@ -91,3 +91,26 @@ def test_large_golden_touches_all_of_its_arguments(name: str) -> None:
         assert touched[number].read.all()
         assert not touched[number].written.any()
     assert touched[len(shapes)].written.all()
+
+
+SUMS = [name for name in GOLDENS if name not in SMALL and GOLDENS[name].value is np.add]
+FITTING = [
+    name
+    for name in SUMS
+    if np.prod(GOLDENS[name].arguments[0][0]) <= 1 << 28  # type: ignore[index]
+]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", FITTING)
+def test_large_sum_is_computed(name: str) -> None:
+    """Operands and result lie alike: what the sum is can be said of the sticks."""
+    (shape, _), _ = GOLDENS[name].arguments  # type: ignore[misc]
+    size = device_layout(shape, "f16").bytes
+    rng = np.random.default_rng(0)
+    given = [rng.integers(-64, 64, size // 2, np.int8).astype(np.float16) for _ in range(2)]
+    buffers = [machine.Buffer.of(x.view(np.uint8)) for x in given]
+    run = machine.run_bundle(FOLDERS / name, [*buffers, machine.Buffer.empty(size)])
+    assert not run.arguments[2].shadow.any()
+    assert (run.arguments[2].bytes.view(np.float16) == given[0] + given[1]).all()
