@@ -22,6 +22,7 @@ import pytest
 from oracles.tile_sizes import Enumerated, optimum, optimum_of_policy
 from random_programs import elements, random_kernels
 
+from spyre_mlir.cases.programs import kernels_of
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.hardware import LOOP_TRIPS_MAX, SPAN_LIMIT_BYTES
 from spyre_mlir.kernels import Kernel
@@ -258,6 +259,25 @@ def test_2000_shapes_are_planned_or_impossible() -> None:
         found += check_full_size(seed)
     assert found["tiled"] > 1000 and found["no program"] < 100, found
     print(found)
+
+
+def test_compact_tiles_of_primes_take_no_longer() -> None:
+    times = []
+    for shape in (
+        (1039, 9, 565, 2692, 709),
+        (453, 1127, 808, 105, 114),
+        (1009, 1013, 1019, 1021, 1031),
+        (809, 1571, 30893, 72),
+        (1073741827, 64),
+        (99991, 8191, 64),
+    ):
+        kernel = kernels_of("add", [shape] * 2, "f16")[0]
+        for remainder in ("never", "fallback", "always"):
+            options = Options(remainder=remainder)
+            start = time.process_time()
+            plan_tiles(kernel, options, compact={"x0", "x1", "result"})
+            times.append(time.process_time() - start)
+    assert median(times) < 0.010 and max(times) < 0.060, times  # the garbage collector included
 
 
 @pytest.mark.slow
