@@ -15,6 +15,7 @@ import spyre_mlir
 from spyre_mlir import encodings, interpreter, ir, machine, passmanager
 from spyre_mlir.compiler import Bundle
 from spyre_mlir.interpreter import DTYPES
+from spyre_mlir.sdsc.model import Loop, Sdsc
 from spyre_mlir.sdsc.validate import validate_texts
 from spyre_mlir.tensors import TensorType
 
@@ -193,9 +194,9 @@ PROGRAMS: dict[str, tuple[str, dict[str, tuple[int, int]]]] = {
 Signature = tuple[list[TensorType], list[TensorType]]
 
 
-def compiled(text: str, cores: int) -> tuple[Bundle, Signature]:
+def compiled(text: str, cores: int, **options: int) -> tuple[Bundle, Signature]:
     """The bundle of a program, and the types with layouts of its arguments and results."""
-    bundle = spyre_mlir.compile(text, cores=cores)
+    bundle = spyre_mlir.compile(text, cores=cores, **options)
     with ir.Context():
         module = ir.Module.parse(text)
         passes = "builtin.module(func.func(spyre-decompose-operations,spyre-assign-layouts))"
@@ -224,10 +225,10 @@ def values_of(ranges: dict[str, tuple[int, int]]) -> list[dict[str, int]]:
     return chosen
 
 
-def check(source: str, ranges: dict[str, tuple[int, int]], cores: int) -> None:
+def check(source: str, ranges: dict[str, tuple[int, int]], cores: int, **options: int) -> Bundle:
     """Compiles a program, and compares its bundle with what it means."""
     text = program(source, **ranges) if ranges else program(source.replace(", SYMBOLS", ""))
-    bundle, signature = compiled(text, cores)
+    bundle, signature = compiled(text, cores, **options)
     assert validate_texts(bundle.files) == []
     random = np.random.default_rng(0)
     arrays = [random.uniform(-1, 1, t.shape).astype(DTYPES[t.element]) for t in signature[0]]
@@ -243,12 +244,31 @@ def check(source: str, ranges: dict[str, tuple[int, int]], cores: int) -> None:
             rtol=3e-2,
             equal_nan=True,
         ), symbols
+    return bundle
 
 
 @pytest.mark.parametrize("cores", [4, 32])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bundles_compute_what_programs_mean(name: str, cores: int) -> None:
     check(*PROGRAMS[name], cores)
+
+
+@pytest.mark.parametrize(
+    ("name", "span_limit"),
+    [
+        ("rows", 4096),
+        ("sum of rows", 4096),
+        ("product of rows", 20000),
+        ("inserted between data", 4096),
+        ("union", 4096),
+    ],
+)
+def test_tiles_have_symbolic_dims(name: str, span_limit: int) -> None:
+    """Loops over other dims; the extents are the same in every trip."""
+    bundle = check(*PROGRAMS[name], 1, span_limit=span_limit)
+    loops = [node for node in bundle.model.body if isinstance(node, Loop)]
+    inside = [sdsc for loop in loops for sdsc in loop.body if isinstance(sdsc, Sdsc)]
+    assert any(sdsc.parameters for sdsc in inside)
 
 
 REFUSED = {"SPY093", "SPY098", "SPY099", "SPY101"}
