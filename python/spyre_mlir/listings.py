@@ -46,13 +46,19 @@ def _way(op: ir.Operation) -> int | None:
         return 1
     if op.name == "scf.for":
         return LOOP
-    for result in op.results:
+    return WRITTEN if _written(op) else None
+
+
+def _written(op: ir.Operation) -> tuple[int, ...]:
+    """The results of an operation that are computed where their one use writes them."""
+    found = []
+    for number, result in enumerate(op.results):
         encoding = getattr(result.type, "encoding", None)
         if encoding is not None and getattr(encoding, "window", False):
             uses = [(use.owner.name, use.operand_number) for use in result.uses]
             if uses == [(WRITE, 0)]:
-                return WRITTEN
-    return None
+                found.append(number)
+    return tuple(found)
 
 
 class Listing:
@@ -94,7 +100,7 @@ class Listing:
         Views lie where their operand does, writes in their destination, what a loop carries where it was before, and a
         window that is computed where its one use writes it."""
         owners = list(range(self.value_count))
-        ways = self.per_kind(_way)
+        ways, places = self.per_kind(_way), self.per_kind(_written)
         operands, results = self.operands, self.results
         written: list[int] = []
         for number, kind in enumerate(self.kinds):
@@ -108,7 +114,7 @@ class Listing:
                 inside = first + len(carried) + 1  # behind the induction variable
                 owners[inside : inside + len(carried)] = carried
             elif way == WRITTEN:
-                written.append(first)
+                written += [first + place for place in places[kind]]
             else:
                 owners[first] = owners[given[way]] if given[way] >= 0 else -1
         if written:
