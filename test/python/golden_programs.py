@@ -12,6 +12,7 @@ from typing import Any
 
 from spyre_mlir import builders as b
 from spyre_mlir import encodings, ir
+from spyre_mlir.operations import meaning
 from spyre_mlir.tensors import TensorType
 
 Value = Any
@@ -19,12 +20,15 @@ Value = Any
 
 @dataclass(frozen=True)
 class Program:
-    """`body` makes the result (or results) from one value per argument."""
+    """`body` makes the result (or results) from one value per argument.
+
+    `levels`, in the text of a tile plan, are the loops around operations of the first result's shape."""
 
     cores: int
     arguments: tuple[TensorType, ...]
     body: Callable[..., Value]
     differs: str = ""
+    levels: str = ""
 
     def module(self) -> ir.Module:
         """The program as a function, in the current context."""
@@ -40,9 +44,22 @@ class Program:
                 results = self.body(*block.arguments)
                 results = list(results) if isinstance(results, tuple) else [results]
                 func.ReturnOp(results)
+                if self.levels:
+                    _tile(block, self.levels)
             signature = ir.FunctionType.get(types, [result.type for result in results])
             function.attributes["function_type"] = ir.TypeAttr.get(signature)
         return module
+
+
+def _tile(block: ir.Block, levels: str) -> None:
+    """Hints on the operations that compute, of the shape of the first of them."""
+    plan = f"#spyre.tile_plan<origin = hint, group = 0, levels = [{levels}]>"
+    operations = [op.operation for op in block.operations]
+    rows = [(op, meaning(op)) for op in operations]
+    computing = [op for op, row in rows if row is not None and row.tiling != "view"]
+    for op in computing:
+        if list(op.results[0].type.shape) == list(computing[0].results[0].type.shape):
+            op.attributes["spyre.tile"] = ir.Attribute.parse(plan)
 
 
 def t(*shape: int, element: str = "f16") -> TensorType:
@@ -55,8 +72,10 @@ def scalar(value: float, element: str = "f16") -> Value:
     return arith.ConstantOp(ir.Type.parse(element), value).result
 
 
-def of(cores: int, *arguments: TensorType, differs: str = "") -> Callable[[Any], Program]:
-    return lambda body: Program(cores, arguments, body, differs)
+def of(
+    cores: int, *arguments: TensorType, differs: str = "", levels: str = ""
+) -> Callable[[Any], Program]:
+    return lambda body: Program(cores, arguments, body, differs, levels)
 
 
 def softmax(x: Value, dim: int) -> Value:
@@ -92,6 +111,27 @@ def block(x: Value, weight: Value, up: Value, down: Value) -> Value:
 
 def gated(gate: Value, x: Value, up: Value, down: Value) -> Value:
     return linear(b.mul(b.silu(linear(x, gate)), linear(x, up)), down)
+
+
+def swapped(x: Value) -> Value:
+    return b.transpose(x, permutation=[0, 1, 3, 2])
+
+
+def attention(key: Value, query: Value, value: Value) -> Value:
+    scores = b.mul(b.batch_matmul(query, swapped(key)), scalar(0.125))
+    return b.batch_matmul(softmax(scores, 3), value)
+
+
+def repeated(x: Value) -> Value:
+    """Each head twice."""
+    grouped = b.reshape(x, shape=(1, 4, 1, 64, 64))
+    copies = b.identity(b.broadcast(grouped, shape=(1, 4, 2, 64, 64)))
+    return b.reshape(copies, shape=(1, 8, 64, 64))
+
+
+def grouped_attention(key: Value, query: Value, value: Value) -> Value:
+    scores = b.batch_matmul(query, swapped(repeated(key)))
+    return b.batch_matmul(softmax(scores, 3), repeated(value))
 
 
 def clip_twice(x: Value) -> Value:
@@ -205,7 +245,22 @@ AUGUST: dict[str, Program] = {
     "slice_last_aligned_4d_4core": of(4, WIDE)(
         lambda x: b.relu(b.slice(x, static_offsets=[0, 0, 0, 64], shape=(2, 3, 8, 128)))
     ),
+    "qkT_scaled_2x4x64x128_16core": of(16, *[t(2, 4, 64, 128)] * 2)(
+        lambda k, q: b.mul(b.batch_matmul(q, swapped(k)), scalar(0.088))
+    ),
     # Chains.
+    "attn_1x8x128x64_32core_lx": of(32, *[t(1, 8, 128, 64)] * 3, differs="scratchpad division")(
+        attention
+    ),
+    "attn_gqa_1x8x64x64_16core": of(
+        16, t(1, 4, 64, 64), t(1, 8, 64, 64), t(1, 4, 64, 64), differs="reshaped operand"
+    )(grouped_attention),
+    "softmax_1x32x128x128_32core_lx": of(32, t(1, 32, 128, 128), differs="scratchpad")(
+        lambda x: softmax(x, 3)
+    ),
+    "chain3_large_2048x4096_32core_lx": of(32, *[t(2048, 4096)] * 2, differs="scratchpad")(
+        lambda x, y: b.sub(b.mul(b.exp(b.add(x, y)), x), y)
+    ),
     "softmax_128x256_4core": of(4, X, differs="scratchpad")(lambda x: softmax(x, 1)),
     "softmax_128x1024_32core_lx": of(32, t(128, 1024), differs="scratchpad")(
         lambda x: softmax(x, 1)
@@ -230,6 +285,98 @@ AUGUST: dict[str, Program] = {
     "mlp_gated_128x512x2048_32core": of(32, t(2048, 512), t(128, 512), t(2048, 512), t(512, 2048))(
         gated
     ),
+    # Loops, which the August tree has compute into a tile and copy it out.
+    **{
+        name: of(cores, *types, differs="copied tiles", levels=levels)(body)
+        for name, cores, types, levels, body in (
+            ("so_add_1024x64_span8192_4core", 4, [t(1024, 64)] * 2, "parallel(0) 4 x 256", b.add),
+            (
+                "so_add_1x32x32x128_span1024_4core",
+                4,
+                [t(1, 32, 32, 128)] * 2,
+                "parallel(1) 8 x 4, parallel(2) 4 x 8",
+                b.add,
+            ),
+            (
+                "so_add_1x64x32x64_span8192_4core",
+                4,
+                [t(1, 64, 32, 64)] * 2,
+                "parallel(1) 8 x 8",
+                b.add,
+            ),
+            ("so_add_1x8195x256x64", 4, [t(1, 8195, 256, 64)] * 2, "", b.add),
+            (
+                "so_add_1x8x16x16x64_span1024_4core",
+                4,
+                [t(1, 8, 16, 16, 64)] * 2,
+                "parallel(2) 8 x 2, parallel(3) 2 x 8",
+                b.add,
+            ),
+            (
+                "so_add_2x8192x256x64_reallimit_4core",
+                4,
+                [t(2, 8192, 256, 64)] * 2,
+                "parallel(1) 2 x 4096",
+                b.add,
+            ),
+            (
+                "so_add_8192x49152_reallimit_32core",
+                32,
+                [t(8192, 49152)] * 2,
+                "parallel(1) 2 x 24576",
+                b.add,
+            ),
+            (
+                "so_add_8x16x128_span8192_4core",
+                4,
+                [t(8, 16, 128)] * 2,
+                "parallel(1) 2 x 8",
+                b.add,
+            ),
+            (
+                "so_mul_fp32_8x16x64_span8192_4core",
+                4,
+                [t(8, 16, 64, element="f32")] * 2,
+                "parallel(1) 2 x 8",
+                b.mul,
+            ),
+            (
+                "so_amax0_4x32x32x64_8c_span4096_8core",
+                8,
+                [t(4, 32, 32, 64)],
+                "parallel(0) 8 x 4, parallel(1) 16 x 2",
+                lambda x: b.max(x, dims=[0]),
+            ),
+            (
+                "so_sum0_2x20x16x64_span8192_4core",
+                4,
+                [t(2, 20, 16, 64)],
+                "parallel(0) 10 x 2",
+                lambda x: b.sum(x, dims=[0]),
+            ),
+            (
+                "so_chain_1x64x64x64_span2048_4core",
+                4,
+                [t(1, 64, 64, 64)] * 2,
+                "parallel(1) 8 x 8, parallel(2) 4 x 16",
+                lambda x, y: b.relu(b.mul(b.add(x, y), y)),
+            ),
+            (
+                "so_gelu_bias_1x32x16x64_span8192_4core",
+                4,
+                [t(1, 32, 16, 64), t(64)],
+                "parallel(1) 4 x 8",
+                lambda x, y: b.gelu(b.add(x, y)),
+            ),
+            (
+                "so_chain_smallshape_mix_span8192_4core",
+                4,
+                [t(1, 32, 16, 64), t(1, 32, 16, 64), t(4, 64)],
+                "parallel(1) 4 x 8",
+                lambda x, y, z: (b.mul(b.add(x, y), y), b.add(z, scalar(1.0))),
+            ),
+        )
+    },
 }
 """Folder of test/data/sdsc/aug -> the program."""
 
@@ -243,6 +390,42 @@ JULY: dict[str, Program] = {
     "sum_dim-1_128x256_4core": AUGUST["sum_dim-1_128x256_4core"],
     "sum_dim0_128x256_4core": AUGUST["sum_dim0_128x256_4core"],
     "so_add_1x8195x256x64": of(4, *[t(1, 8195, 256, 64)] * 2)(b.add),
+    "linear_2x64_1024x64_4core": of(4, t(1024, 64), t(2, 64), differs="pool passed")(
+        lambda w, x: linear(x, w)
+    ),
+    "softmax_128x256_4core": AUGUST["softmax_128x256_4core"],
+    "so_add_1x24x8x128_span2048_4core": of(4, *[t(1, 24, 8, 128)] * 2, levels="parallel(1) 3 x 8")(
+        b.add
+    ),
+    "so_add_bcast_1x20x16x64_64_span8192_4core": of(
+        4, t(1, 20, 16, 64), t(64), levels="parallel(1) 4 x 5"
+    )(b.add),
+    "so_where_1x32x16x64_span8192_4core": of(
+        4, t(1, 32, 16, 64, element="i1"), *[t(1, 32, 16, 64)] * 2, levels="parallel(1) 4 x 8"
+    )(b.select),
+    "so_sum1_20x16x64_span8192_4core": of(4, t(20, 16, 64))(lambda x: b.sum(x, dims=[1])),
+    "so_sum0_4x32x64_keepdim_span4096_4core": of(4, t(4, 32, 64), levels="parallel(0) 4 x 8")(
+        lambda x: b.sum(x, dims=[0], keep_dims=True)
+    ),
+    "so_mm_256x128x64_span8192_4core": of(4, t(256, 128), t(128, 64), levels="parallel(0) 4 x 64")(
+        b.batch_matmul
+    ),
+    "so_bmm_8x32x64x64_span8192_4core": of(
+        4, t(8, 32, 64), t(8, 64, 64), levels="parallel(1) 4 x 8"
+    )(b.batch_matmul),
+    "so_bmm_8x32x64x64_span32768_4core": of(4, t(8, 32, 64), t(8, 64, 64))(b.batch_matmul),
+    "so_sum0_4x32x32x64_span2048_4core": of(
+        4, t(4, 32, 32, 64), levels="parallel(0) 16 x 2, parallel(1) 16 x 2"
+    )(lambda x: b.sum(x, dims=[0])),
+    "so_addscalar_1x32x32x64_fp32_span2048_4core": of(
+        4,
+        t(1, 32, 32, 64, element="f32"),
+        differs="pool passed",
+        levels="parallel(1) 8 x 4, parallel(2) 2 x 16",
+    )(lambda x: b.add(b.mul(x, scalar(2.0, "f32")), scalar(1.0, "f32"))),
+    "so_chain_2x8195x256x64_reallimit_32core": of(
+        32, *[t(2, 8195, 256, 64)] * 2, differs="pool passed"
+    )(lambda x, y: b.exp(b.mul(b.add(x, y), y))),
     "so_add_8195x256x64_reallimit_4core": of(4, *[t(8195, 256, 64)] * 2)(b.add),
 }
 """Folder of test/data/sdsc/jul -> the program. Tiled loops write into their result, as we do."""
