@@ -15,7 +15,7 @@ from spyre_mlir.accesses import device_coordinates
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.tiling.plans import TilePlan
-from spyre_mlir.tiling.reaches import alignment, summands
+from spyre_mlir.tiling.reaches import alignment
 from spyre_mlir.work_division import divide
 
 PlanAt = Callable[[int], TilePlan | None]
@@ -45,8 +45,9 @@ def plan_divided(
 def _accepted(kernel: Kernel, plan: TilePlan | None, span_limit: int, cores: int) -> bool:
     """Whether every tile can be divided so that every core stays within the limit.
 
-    Tiles of reduced ranges run as several operations, and tiles of coordinates that tiles do not
-    line up with differ from each other: neither is counted on."""
+    Tiles of reduced ranges run as several operations, reshaped operands are divided in pieces of
+    their own, and tiles that coordinates do not line up with differ from each other: none of that is
+    counted on."""
     levels = plan.levels if plan is not None else ()
     if any(level.kind == "reduction" for level in levels):
         return False
@@ -62,12 +63,18 @@ def _accepted(kernel: Kernel, plan: TilePlan | None, span_limit: int, cores: int
 
 
 def _lines_up(kernel: Kernel, sizes: Mapping[str, int]) -> bool:
+    """Whether every dim moves one coordinate of an operand alone, as cores divide it when the
+    operation is formed, and tiles start where their coordinates do."""
     for access in kernel.accesses:
+        seen: set[str] = set()
         for coordinate in device_coordinates(access, kernel.extents)[:-1]:
-            for part in summands(coordinate) if coordinate.terms else ():
-                for name in part.symbols:
-                    if name in sizes and sizes[name] % alignment(part.expression, name):
-                        return False
+            names = coordinate.symbols()
+            if len(names) > 1 or seen.intersection(names):
+                return False
+            seen.update(names)
+            for name in names:
+                if name in sizes and sizes[name] % alignment(coordinate, name):
+                    return False
     return True
 
 
