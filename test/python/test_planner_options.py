@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import random
+from math import prod
+
 import pytest
+from random_programs import random_module
 
 import spyre_mlir
 from spyre_mlir import ir
@@ -108,3 +112,32 @@ def test_a_reduced_range_that_alone_is_too_long() -> None:
     assert loops(LONG_ROWS) == [(), (7,), (7,)]  # 8 tiles: the first stands before the loop
     with pytest.raises(ir.MLIRError, match="SPY042"):
         loops(LONG_ROWS, reductions="never")
+
+
+def launches(seed: int, division: str) -> int | None:
+    """Operations that run, of a random program; None if it is no program, or is refused."""
+    limit = 128 * random.Random(seed).choice([16, 64, 200, 1000])
+    with ir.Context():
+        try:
+            _, module = random_module(seed, (8, 18))
+        except Exception:
+            return None
+        try:
+            bundle = spyre_mlir.compile(module, span_limit=limit, division=division)  # type: ignore[arg-type]
+        except Exception as refusal:
+            assert "SPY" in str(refusal), seed
+            return None
+    assert not validate.check(bundle.model, limit=limit), seed
+    return sum(prod(trips) for _, trips in bundle.model.operations())
+
+
+def test_random_programs_that_count_on_work_division_compile_and_run_less() -> None:
+    safe_total = counted_total = 0
+    for seed in range(60):
+        safe = launches(seed, "ignored")
+        if safe is None:
+            continue
+        counted = launches(seed, "counted")
+        assert counted is not None, seed
+        safe_total, counted_total = safe_total + safe, counted_total + counted
+    assert 0 < counted_total < 0.8 * safe_total
