@@ -12,6 +12,7 @@ from itertools import combinations
 
 from spyre_mlir.diagnostics import Note, Refusal, refused_at
 from spyre_mlir.kernels import Kernel
+from spyre_mlir.tiling.cost import Cost, cost_of
 from spyre_mlir.tiling.joint import JointPlan, joint_plan
 from spyre_mlir.tiling.members import BARRIER, Builder, Member, writers_of
 from spyre_mlir.tiling.planner import DEFAULT, Options
@@ -211,9 +212,27 @@ class _Partition:
         for size in range(len(cut) - 1, 0, -1):
             for some in combinations(cut, size):
                 other = joint(some)
-                if other is not None and other.tiles < best.tiles:
+                if other is not None and self._cheaper(part, other, best):
                     best = other
         return best
+
+    def _cheaper(self, part: Sequence[int], one: JointPlan, other: JointPlan) -> bool:
+        """Whether one split costs less than another: tiles first, then the rest of the cost model."""
+        if one.tiles != other.tiles:
+            return one.tiles < other.tiles
+        return self._cost(part, one) < self._cost(part, other)
+
+    def _cost(self, part: Sequence[int], joint: JointPlan) -> Cost:
+        """The cost of a group: the sum of its members'."""
+        total, compact = Cost(), self.compact(part)
+        for number, plan in zip(part, joint.plans, strict=True):
+            member = self.members[number]
+            assert member.kernel is not None
+            named = zip(member.kernel.accesses, member.buffers, strict=True)
+            accesses = tuple(replace(access, buffer=buffer) for access, buffer in named)
+            kernel = replace(member.kernel, accesses=accesses)
+            total += cost_of(kernel, plan, compact=compact)
+        return total
 
     def compact(self, part: Sequence[int]) -> set[str]:
         """The results that only members of a group see."""
