@@ -54,10 +54,11 @@ class Report:
 
     @property
     def cost(self) -> Cost | None:
-        """What the plan costs."""
+        """What the plan costs; a tile that several operations see counts where it is made."""
         if self.kernel is None or self.plan is None:
             return None
-        return cost_of(self.kernel, self.plan, compact=self.compact)
+        made = [access.buffer for access in self.kernel.writes if access.label in self.compact]
+        return cost_of(self.kernel, self.plan, compact=made)
 
     def in_group(
         self, plan: TilePlan, shares: Sequence[str], compact: Collection[str], options: Options

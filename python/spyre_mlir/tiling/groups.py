@@ -231,7 +231,7 @@ class _Partition:
             named = zip(member.kernel.accesses, member.buffers, strict=True)
             accesses = tuple(replace(access, buffer=buffer) for access, buffer in named)
             kernel = replace(member.kernel, accesses=accesses)
-            total += cost_of(kernel, plan, compact=compact)
+            total += cost_of(kernel, plan, compact=compact.intersection(member.results))
         return total
 
     def compact(self, part: Sequence[int]) -> set[str]:
