@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from spyre_mlir import encodings, ir, partial_sticks
+from spyre_mlir.builders import assuming
 from spyre_mlir.diagnostics import refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.layouts import Layout, default_layout
@@ -18,6 +19,7 @@ from spyre_mlir.optable import Op
 from spyre_mlir.padding import padded, rounded_up, trimmed
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
+from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.retyping import Key, Retyping
 from spyre_mlir.sticks import Sticks, stick_of, sticks, view_layout, with_stick
 
@@ -43,7 +45,8 @@ class AssignLayouts(
         if not op.regions[0].blocks:
             return
         assigner = _Assigner(op)
-        assigner.run()
+        with assuming(RegionReader(op).facts):
+            assigner.run()
         _adjust_signature(op)
         self.assigned.add(assigner.assigned + assigner.retyping.changed)
         self.restickified.add(assigner.restickified)

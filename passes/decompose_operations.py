@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from spyre_mlir import encodings, ir
-from spyre_mlir.builders import build, create
+from spyre_mlir.builders import assuming, build, create
 from spyre_mlir.diagnostics import Refusal, refused_at
 from spyre_mlir.dialects import spyre
 from spyre_mlir.operations import attributes, computed_results, domain_of, meaning, walk
@@ -30,6 +30,7 @@ from spyre_mlir.partial_sticks import TURNED, other_stick
 from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.plan_attributes import read_plan, write_plan
 from spyre_mlir.planning import PLAN
+from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.stick_widths import TRUTH, chosen, compared, in_whole_sticks, lanes_of
 from spyre_mlir.sticks import with_stick
 from spyre_mlir.tensors import TensorType
@@ -55,9 +56,13 @@ class DecomposeOperations(
     decomposed = statistic("operations decomposed")
 
     def run(self, op: ir.Operation) -> None:
-        for inner in walk(op, _is_composed):
-            with refused_at(inner):
-                self.decomposed.add(_decompose(inner))
+        composed = walk(op, _is_composed)
+        if not composed:
+            return
+        with assuming(RegionReader(op).facts):
+            for inner in composed:
+                with refused_at(inner):
+                    self.decomposed.add(_decompose(inner))
 
 
 Rewrite = Callable[[ir.Operation], "ir.Value[ir.Type] | None"]
@@ -145,12 +150,20 @@ def _two_steps(op: ir.Operation) -> ir.Value[ir.Type]:
 
 
 def _product_and_sum(op: ir.Operation) -> ir.Value[ir.Type]:
-    """The product, rounded to the elements of the accumulator, is added to it."""
+    """The product, rounded to the elements of the accumulator, is added to it where both hold data."""
     accumulator, lhs, rhs = op.operands
     product = build("batch_matmul", lhs, rhs, element=str(accumulator.type.element_type))
     if _is_multiplied(product.owner):
         product = _instead(product, _product)
-    return build("add", accumulator, product)
+    held, given = (encodings.read(value.type) for value in (accumulator, product))
+    if given.valid == held.valid or not all(isinstance(extent, int) for extent in given.valid):
+        return build("add", accumulator, product)
+    start = [0] * held.rank
+    cut = [
+        build("slice", value, static_offsets=start, shape=given.valid)
+        for value in (accumulator, product)
+    ]
+    return build("insert_slice", build("add", *cut), accumulator, static_offsets=start)
 
 
 def _instead(value: ir.Value[ir.Type], rewrite: Rewrite) -> ir.Value[ir.Type]:

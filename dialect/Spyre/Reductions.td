@@ -305,11 +305,11 @@ def Spyre_BatchMatmulOp : Spyre_PureOp<"batch_matmul"> {
 def Spyre_MatmulAccOp : Spyre_PureOp<"matmul_acc"> {
   let summary = "matrix product added to an accumulator";
   let description = [{
-    accumulator + batch_matmul(lhs, rhs). The accumulator is added before rounding. The result's region is the
-    accumulator's; where the product's region ends short of it, the accumulator's value stays. Products and
-    sums are taken in f32 (integers in 64 bits), rounded (wrapped) once to the result's element type; the
-    order of summation is not specified. K runs over the valid extent of lhs, which rhs must cover; over no k
-    the sum is 0.
+    accumulator + batch_matmul(lhs, rhs). The product is rounded to the accumulator's element type, then the sum is,
+    as the two operations that it is lowered to. The result's region is the accumulator's; where the product's
+    region ends short of it, the accumulator's value stays. Products and sums are taken in f32 (integers in 64
+    bits), rounded (wrapped) once to the result's element type; the order of summation is not specified. K runs over
+    the valid extent of lhs, which rhs must cover; over no k the sum is 0.
 
     * C1: both factors must have rank 2 or more.
     * C2: the last extent of lhs must equal the last but one of rhs.

@@ -12,22 +12,44 @@ as they are given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 from spyre_mlir import encodings, ir, regions
 from spyre_mlir.optable import DYNAMIC, OPS
+from spyre_mlir.prover import NO_FACTS, Facts
 
 Result = Any
 """An `ir.Value`, a tuple of them for several results, None for an operation without."""
 
 
-def build(name: str, *operands: ir.Value[Any], policy: str = "agree", **given: Any) -> Result:
+_assumed: ContextVar[Facts] = ContextVar("facts of builders", default=NO_FACTS)
+
+
+@contextmanager
+def assuming(facts: Facts) -> Iterator[None]:
+    """What is known of symbols, where operations are built inside and say nothing else of it."""
+    token = _assumed.set(facts)
+    try:
+        yield
+    finally:
+        _assumed.reset(token)
+
+
+def build(
+    name: str,
+    *operands: ir.Value[Any],
+    policy: str = "agree",
+    facts: Facts | None = None,
+    **given: Any,
+) -> Result:
     """Builds `spyre.<name>` at the current insertion point.
 
-    `policy` is that of valid regions. KeyError for an unknown operation or attribute, RegionRefusal (SPY070 to SPY089)
-    where regions do not agree, ir.MLIRError where the operation's constraints do not hold."""
+    `policy` is that of valid regions, `facts` what is known of symbols (see `assuming`). KeyError for an unknown
+    operation or attribute, RegionRefusal (SPY070 to SPY089) where regions do not agree, ir.MLIRError where the operation's constraints do not hold."""
     row = OPS[name]
     shaped: dict[str, Any] = {key: given.pop(key) for key in ("shape", "element") if key in given}
     values = row.attribute_values(given)
@@ -36,6 +58,7 @@ def build(name: str, *operands: ir.Value[Any], policy: str = "agree", **given: A
         [_type(value) for value in operands],
         {**values, **shaped},
         policy=policy,
+        facts=_assumed.get() if facts is None else facts,
     )
     op = create(name, operands, [encodings.write(type) for type in types], **given)
     op.verify()
@@ -89,4 +112,4 @@ def __getattr__(name: str) -> Callable[..., Result]:
 
 
 def __dir__() -> list[str]:
-    return sorted(["build", *OPS])
+    return sorted(["assuming", "build", *OPS])

@@ -327,6 +327,17 @@ def test_refused(program: Program, code: str, words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_regions_that_agree_by_declared_ranges_are_decomposed() -> None:
+    part = "tensor<8x64xf16, #spyre.encoding<valid_shape = [n, 64]>>"
+    whole = "tensor<8x64xf16>"
+    text = f"""func.func @f(%n: index {{spyre.extent = "n", spyre.range = array<i64: 8, 8>}},
+                            %x: {whole}, %y: {part}, %z: {whole}) -> {whole} {{
+      %0 = spyre.addc %x, %y, %z : ({whole}, {part}, {whole}) -> {whole}
+      return %0 : {whole} }}"""
+    bundle = spyre_mlir.compile(text, cores=2)
+    assert [sdsc.function for sdsc, _ in bundle.model.operations()] == ["add", "add"]
+
+
 def test_scalars_are_parameters_behind_those_of_the_user() -> None:
     bundle = compiled(AUGUST["addscalar3_8x16x128_8core"])
     assert bundle.constants == {1: 2.0, 2: 3.0}

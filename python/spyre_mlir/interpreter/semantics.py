@@ -311,8 +311,9 @@ def _product(
 
 
 def _accumulated(call: Call, product: Array, bad: Mask | None) -> Cells:
-    """The accumulator with the product added where both are valid."""
+    """The accumulator with the product added where both are valid; each is rounded, as the device rounds both."""
     cells, bound = call.cells(0), call.bound(0)
+    product = widen(round_to(product, bound.element), bound.element).astype(product.dtype)
     total = widen(cells.values, bound.element).astype(product.dtype, copy=True)
     common = tuple(slice(0, min(a, b)) for a, b in zip(product.shape, bound.box, strict=True))
     total[common] += product[common]

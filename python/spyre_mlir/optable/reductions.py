@@ -332,8 +332,9 @@ _CONTRACT = (
         name="matmul_acc",
         family="contract",
         summary="matrix product added to an accumulator",
-        description="accumulator + batch_matmul(lhs, rhs). The accumulator is added before"
-        " rounding. The result's region is the accumulator's; where the product's region ends"
+        description="accumulator + batch_matmul(lhs, rhs). The product is rounded to the"
+        " accumulator's element type, then the sum is, as the two operations that it is lowered"
+        " to. The result's region is the accumulator's; where the product's region ends"
         " short of it, the accumulator's value stays." + _ACCUMULATED,
         operands=(
             Operand("accumulator", role="accumulator", elements=PRODUCTS),

@@ -167,7 +167,8 @@ def test_matrix_product(element: str, result: str) -> None:
         start = random_values(rng, shape, result)
         (sum_,) = run("matmul_acc", [start, a, b], [Bound(shape, result)])
         exact = np.einsum("...mk,...kn->...mn", *_objects(a, b))
-        for values, want in ((got, exact), (sum_, exact + _objects(start)[0])):
+        product, accumulator = _objects(got, start)
+        for values, want in ((got, exact), (sum_, product + accumulator)):
             _check_product(values, want, result)
 
 
