@@ -119,8 +119,10 @@ private:
       key.push_back(word(result.getType().getAsOpaquePointer()));
       key.push_back(result.use_empty() ? 0 : 1);
     }
-    if (op->getNumResults() == 1)
-      addUse(key, op->getResult(0));
+    // Several results of a loop may be written into one another, which would lead back here.
+    if (op->getNumResults() == 1 || !isLookedThrough(op))
+      for (OpResult result : op->getResults())
+        addUse(key, result);
     int32_t structure = ofStructures.number(key);
     if (isKept)
       structures[op] = structure;
@@ -176,13 +178,12 @@ private:
   /// If the one use of a result is the first operand of an operation of `into`: what that one is,
   /// and its other operands. Those never lead back to the result.
   void addUse(Key &key, OpResult result) {
-    if (!result.hasOneUse())
+    Operation *user = result.hasOneUse() ? *result.user_begin() : nullptr;
+    bool isWritten = user && into.contains(user->getName().getIdentifier()) &&
+                     result.use_begin()->getOperandNumber() == 0;
+    key.push_back(isWritten ? saying(user) + 1 : 0);
+    if (!isWritten)
       return;
-    OpOperand &use = *result.use_begin();
-    Operation *user = use.getOwner();
-    if (use.getOperandNumber() != 0 || !into.contains(user->getName().getIdentifier()))
-      return;
-    key.push_back(saying(user));
     for (Value other : llvm::drop_begin(user->getOperands()))
       addOperand(key, other);
   }

@@ -7,8 +7,7 @@ per cause; a command line prints it. The table is the only place where codes are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,12 +166,22 @@ class Refusal(Exception):
         return "\n".join(lines)
 
 
-@contextmanager
-def refused_at(place: Any) -> Iterator[None]:
+def refused_at(place: Any) -> AbstractContextManager[None]:
     """Gives refusals raised inside a place, unless they have one."""
-    try:
-        yield
-    except Refusal as refusal:
-        if refusal.place is None:
-            refusal.place = place
-        raise
+    return _RefusedAt(place)
+
+
+class _RefusedAt(AbstractContextManager[None]):
+    """A class, and no generator: passes enter it for every kind of operation."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: Any) -> None:
+        self._place = place
+
+    def __enter__(self) -> None:
+        """Nothing is to be done."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Refusal) and error.place is None:
+            error.place = self._place

@@ -20,7 +20,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -278,13 +278,15 @@ def run(pass_manager: PassManager, operation: Any) -> None:
 
     Raises ir.MLIRError with the errors when a pass fails."""
     operation = operation.operation
-    succeeded, errors = _spyre.run_pass_manager(
-        pass_manager,
-        operation,
-        registry.has_ours(str(pass_manager)),
-        bool(operation.context.emit_error_diagnostics),
-        _info,
-    )
+    is_ours = registry.has_ours(str(pass_manager))
+    with _remembering() if is_ours else nullcontext():
+        succeeded, errors = _spyre.run_pass_manager(
+            pass_manager,
+            operation,
+            is_ours,
+            bool(operation.context.emit_error_diagnostics),
+            _info,
+        )
     if not succeeded:
         raise MLIRError("Failure while executing pass pipeline", errors)
 
@@ -298,11 +300,7 @@ def apply(operation: Any, *passes: Pass | Pipeline | str) -> None:
 
 def run_pass(instance: Pass, operation: ir.Operation) -> bool:
     """Runs a pass object on an operation; False, with the error reported there, if it failed."""
-    from spyre_mlir.encodings import (
-        remembering,
-    )  # not before a pass of ours runs: it takes time to load
-
-    with operation.context, operation.location, remembering(), _uncollected():
+    with operation.context, operation.location, _remembering(), _uncollected():
         try:
             _check_properties(instance, operation)
             instance.run(operation)
@@ -310,6 +308,15 @@ def run_pass(instance: Pass, operation: ir.Operation) -> bool:
             report(instance.name, operation, error)
             return False
     return True
+
+
+def _remembering() -> AbstractContextManager[None]:
+    """Types are read once in all passes that run inside."""
+    from spyre_mlir.encodings import (
+        remembering,
+    )  # not before a pass of ours runs: it takes time to load
+
+    return remembering()
 
 
 @contextmanager

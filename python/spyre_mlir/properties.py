@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from spyre_mlir import ir
+from spyre_mlir import encodings, ir
 from spyre_mlir.operations import meaning
 from spyre_mlir.passmanager import Property
 
@@ -11,10 +11,9 @@ from spyre_mlir.passmanager import Property
 def _lacks_layout(op: ir.Operation) -> str | None:
     for kind, values in (("operand", op.operands), ("result", op.results)):
         for number, value in enumerate(values):
-            if isinstance(value.type, ir.RankedTensorType):
-                encoding = value.type.encoding
-                if encoding is None or encoding.layout is None:
-                    return f"no device layout on {kind} #{number}"
+            type = value.type
+            if isinstance(type, ir.RankedTensorType) and encodings.read(type).layout is None:
+                return f"no device layout on {kind} #{number}"
     return None
 
 
