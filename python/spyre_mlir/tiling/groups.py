@@ -13,7 +13,7 @@ from itertools import combinations
 from spyre_mlir.diagnostics import Note, Refusal, refused_at
 from spyre_mlir.kernels import Kernel
 from spyre_mlir.tiling.cost import Cost, cost_of
-from spyre_mlir.tiling.joint import JointPlan, joint_plan
+from spyre_mlir.tiling.joint import JointPlan, Known, joint_plan
 from spyre_mlir.tiling.members import BARRIER, Builder, Member, writers_of
 from spyre_mlir.tiling.planner import DEFAULT, Options
 from spyre_mlir.tiling.plans import Level, TilePlan
@@ -118,6 +118,7 @@ class _Partition:
 
     def __init__(self, members: Sequence[Member], options: Options) -> None:
         self.members, self.options = members, options
+        self.known = Known()
         self.joints: dict[_Key, JointPlan | None] = {}
         """Common splits that were looked for: equal parts of a program have equal ones."""
         self.readers: dict[str, list[int]] = {}
@@ -202,7 +203,9 @@ class _Partition:
         members = {number: self.members[number] for number in part}
 
         def joint(dims: Sequence[SharedDim]) -> JointPlan | None:
-            return joint_plan(members, dims, whole, self.options) if dims else None
+            if not dims:
+                return None
+            return joint_plan(members, dims, whole, self.options, self.known)
 
         shared = shared_dims(part, self.members, self.writers)
         best = joint(shared)

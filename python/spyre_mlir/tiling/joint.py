@@ -7,8 +7,8 @@ a whole; all others are windows of their full size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import lcm
 
 from spyre_mlir.accesses import Access
@@ -44,17 +44,27 @@ class JointPlan:
         return sum(plan.tiles for plan in self.plans)
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the searches of one program have in common: axes of kernels, constraints of members."""
+
+    axes: dict[int, dict[str, Axis]] = field(default_factory=dict)
+    constraints: dict[Hashable, tuple[Constraint, ...]] = field(default_factory=dict)
+
+
 def joint_plan(
     members: Mapping[int, Member],
     shared: Sequence[SharedDim],
     whole: Collection[str],
     options: Options,
+    known: Known,
 ) -> JointPlan | None:
     """The cheapest common split, or None: there is none, it takes more than the budget of a search
     to find, or nothing that is shared needs to be cut.
 
-    `whole` are the buffers of full size; all others that a member writes are compact."""
-    problem = _Problem(members, shared, whole, options)
+    `whole` are the buffers of full size; all others that a member writes are compact. `known` is
+    used and added to: numbers of members mean the same in all searches with it."""
+    problem = _Problem(members, shared, whole, options, known)
     if not problem.constraints:
         return None
     try:
@@ -92,19 +102,19 @@ class _Problem:
         shared: Sequence[SharedDim],
         whole: Collection[str],
         options: Options,
+        known: Known,
     ) -> None:
-        self.options, self.members, self.shared = options, members, shared
+        self.options, self.members, self.shared, self.known = options, members, shared, known
         self.own: dict[int, dict[str, Axis]] = {}
         self.reasons: dict[int, str] = {}
         self.constraints: list[Constraint] = []
         compact = {b for m in members.values() for b in m.results if b not in whole}
-        cached: dict[int, dict[str, Axis]] = {}
         for number, member in members.items():
             assert member.kernel is not None
             kernel = member.kernel
-            if id(kernel) not in cached:
-                cached[id(kernel)] = axes_of(kernel, reductions=options.reductions)
-            self.own[number] = cached[id(kernel)]
+            if id(kernel) not in known.axes:
+                known.axes[id(kernel)] = axes_of(kernel, reductions=options.reductions)
+            self.own[number] = known.axes[id(kernel)]
             found = self._constraints(number, member, compact)
             if found:
                 self.reasons[number] = reason_of(found)
@@ -168,9 +178,12 @@ class _Problem:
         ]
         if not bounded:
             return ()
-        own, full = self._names(number, _own_name), self._names(number, _full_name)
-        over = _over_axes(kernel, bounded, [own, full], compact)
-        return constraints_of(over, limit, compact)
+        own = self._names(number, _own_name)
+        key = (number, *own.values(), *((buffer, buffer in compact) for _, buffer in bounded))
+        if key not in self.known.constraints:
+            over = _over_axes(kernel, bounded, [own, self._names(number, _full_name)], compact)
+            self.known.constraints[key] = constraints_of(over, limit, compact)
+        return self.known.constraints[key]
 
     def _shared_axis(self, at: int) -> Axis:
         """The axis of a shared dim: cut in sticks that are whole for every member."""
