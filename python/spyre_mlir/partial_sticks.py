@@ -239,8 +239,10 @@ def _inserted_by_rows(op: ir.Operation, stick: int, start: int, lay: Lay) -> Val
     aligned = start % lanes == 0 and divisor(source.valid[stick]) % lanes == 0
     ends = start == 0 and whole.valid[stick] == source.valid[stick] and not whole.window
     other = other_stick(source.shape, stick, _covered(op, source, whole))
-    if aligned or ends or other is None or source.element not in TURNED:
+    if aligned or ends:
         return None
+    if other is None or source.element not in TURNED:
+        raise _not_by_rows(op, stick, start, source)
     seen, onto = _turned(value, stick, other, lay), _turned(target, stick, other, lay)
     if encodings.read(seen.type).shape != source.shape:
         rows = _resized(source.shape, other, encodings.read(seen.type).shape[other])
@@ -250,6 +252,17 @@ def _inserted_by_rows(op: ir.Operation, stick: int, start: int, lay: Lay) -> Val
     zeros = [0] * whole.rank
     return lay(
         create("insert_slice", [back, target], [target.type], static_offsets=zeros).results[0]
+    )
+
+
+def _not_by_rows(op: ir.Operation, stick: int, start: int, source: TensorType) -> Refusal:
+    lanes, turns = lanes_of(source.element), source.element in TURNED
+    why = "no dim is written as a whole" if turns else f"the device turns none of {source.element}"
+    return Refusal(
+        "SPY101",
+        f"'{op.name}' writes {source.valid[stick]} elements from element {start} of dim {stick} on, whose sticks hold "
+        f"{lanes}; they may begin or end within one, and cannot be turned: {why}",
+        remedy=f"begin at a multiple of {lanes}, and give the extent as one, such as {lanes} * k, or as a literal",
     )
 
 

@@ -65,8 +65,8 @@ func.func @product_over_nothing(%x: tensor<64x256xf16, #spyre.encoding<valid_sha
 // An insertion along the stick ends with a row where sticks are turned onto a dim that is written as a whole. There is none
 // in a vector.
 func.func @insertion(%x: tensor<64xf16, #spyre.encoding<valid_shape = [n]>>, %y: tensor<128xf16>, %n: index {spyre.extent = "n"}) -> tensor<128xf16> {
-  // expected-error @+2 {{SPY101: 'identity' writes cells behind the extent n of iteration dim d0: it is iterated in granules of 64 elements, whole sticks}}
-  // expected-note @+1 {{remedy: give the extent as a multiple of 64, such as 64 * k, or as a literal}}
+  // expected-error @+2 {{SPY101: 'spyre.insert_slice' writes n elements from element 0 of dim 0 on, whose sticks hold 64; they may begin or end within one, and cannot be turned: no dim is written as a whole}}
+  // expected-note @+1 {{remedy: begin at a multiple of 64, and give the extent as one, such as 64 * k, or as a literal}}
   %0 = spyre.insert_slice %x into %y[0] : (tensor<64xf16, #spyre.encoding<valid_shape = [n]>>, tensor<128xf16>) -> tensor<128xf16>
   return %0 : tensor<128xf16>
 }
