@@ -69,6 +69,8 @@ def _level(level: Level, dims: Sequence[DimFact]) -> Level:
             f"the hint cuts {level.kind} dim {number}; the operation has {len(own)} of this kind",
         )
     extent = own[number][1]
+    if not extent:
+        raise Refusal("SPY045", f"the hint cuts {level.kind} dim {number}, which has no cell")
     if not level.size:
         size = -(-extent // level.count)
         count, remainder = divmod(extent, size)
