@@ -217,11 +217,16 @@ def _chosen_one(op: ir.Operation, given: Attributes, number: int) -> ir.Value[ir
     """The largest cell, or its position: the device chooses two at least, from two at least."""
     value, kind = op.operands[0], encodings.read(op.results[number].type)
     dim, shape = given["dim"], tuple(value.type.shape)
-    if shape[dim] == 1:
-        return build("identity", value) if number == 0 else _full(kind, 0.0)
+    held = list(encodings.read(value.type).valid)
+    if held[dim] == 1:
+        one = build("slice", value, static_offsets=[0] * kind.rank, shape=kind.shape)
+        return build("identity", one) if number == 0 else _full(kind, 0.0)
+    held[dim] = 2
     types = [encodings.read(result.type) for result in op.results]
     two = tuple(2 if d == dim else extent for d, extent in enumerate(shape))
-    wide = [encodings.write(TensorType(two, type.element)) for type in types]
+    wide = [
+        encodings.write(TensorType(two, type.element, valid_shape=tuple(held))) for type in types
+    ]
     made = create("topk", [value], wide, k=2, dim=dim)
     found = made.results[number]
     if len(shape) == 1:

@@ -14,12 +14,15 @@ from fuzz_programs import Operand, Program, Statement, Writer, context
 from spyre_mlir import ir
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.extents import parse
-from spyre_mlir.hardware import SPAN_LIMIT_BYTES
+from spyre_mlir.hardware import SPAN_LIMIT_BYTES, STICK_BYTES
 from spyre_mlir.layouts import device_layout
 from spyre_mlir.tensors import TensorType
 
 ELEMENTS_MAX = 3000
 """Most elements of one tensor: programs are run many times."""
+
+STICKS_MAX = 1024
+"""Most sticks of a layout that is written: under a small limit each may be a trip of its own."""
 
 BINARY = ("add", "sub", "mul", "div", "maximum", "minimum")
 UNARY = (
@@ -101,6 +104,7 @@ class _Drawing:
         layout = None
         if r.random() < 0.15 and len(shape) > 1 and element == "f16":
             layout = device_layout(shape, element, order=r.sample(range(len(shape)), len(shape)))
+            layout = layout if layout.bytes <= STICKS_MAX * STICK_BYTES else None
         valid = None
         if self.choices.box and r.random() < 0.8:
             valid = tuple(self.choices.box.get(n, n) for n in shape)

@@ -155,9 +155,17 @@ def axes_of(kernel: Kernel, *, reductions: Reductions) -> dict[str, Axis]:
             -(-dim.extent // dim.stick),
             dim.reduction,
             position if number is None else number,
-            _why_fixed(dim, why, scatters),
+            _why_fixed(dim, why, scatters) or _why_counted(kernel, dim),
         )
     return found
+
+
+def _why_counted(kernel: Kernel, dim: Dim) -> str | None:
+    """Why the dim of a scan that counts what is chosen stays whole, or None for any other dim."""
+    reads = [access for access in kernel.accesses if not access.written]
+    if kernel.family != "scan" or any(dim.symbol in read.index.symbols() for read in reads):
+        return None
+    return "it counts what is chosen, which one scan does"
 
 
 def _why_fixed(dim: Dim, why_whole: str | None, scatters: bool) -> str | None:
