@@ -106,11 +106,15 @@ def pipeline_of(
 def read_program(program: str | bytes | os.PathLike[str]) -> ir.Module:
     """The module of a text, bytecode or file, in the current context.
 
-    Raises ir.MLIRError if it is malformed, OSError if the file cannot be read."""
-    if isinstance(program, (str, bytes)):
-        return ir.Module.parse(program)
-    open(program, "rb").close()  # says why it cannot be read, where MLIR would not
-    return ir.Module.parseFile(os.fspath(program))
+    Raises ir.MLIRError or ValueError if it is malformed, OSError if the file cannot be read."""
+    try:
+        if isinstance(program, (str, bytes)):
+            return ir.Module.parse(program)
+        open(program, "rb").close()  # says why it cannot be read, where MLIR would not
+        return ir.Module.parseFile(os.fspath(program))
+    except RuntimeError:
+        # The bindings cannot turn what MLIR says of damaged bytecode into text.
+        raise ValueError("the program is no MLIR: its bytecode is damaged") from None
 
 
 def _compile(module: ir.Operation, pipeline: str, span_limit: int) -> Bundle:

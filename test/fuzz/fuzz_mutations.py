@@ -24,7 +24,7 @@ from fuzz_programs import Program
 from spyre_mlir import ir, passmanager
 from spyre_mlir.checking.inputs import Inputs, draw
 from spyre_mlir.checking.stages import Options, compile_in_stages, passes_of
-from spyre_mlir.compiler import bundle_of, pipeline_of
+from spyre_mlir.compiler import bundle_of, pipeline_of, read_program
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter.cells import Bound, Cells
 from spyre_mlir.interpreter.device import all_arguments
@@ -314,7 +314,7 @@ def _garbled_program(found: Base, kind: str, r: random.Random) -> tuple[str, str
     data = damaged(data, r)
     with ir.Context():
         try:
-            module = ir.Module.parse(data)
+            module = read_program(data)
         except (ir.MLIRError, ValueError) as error:
             return "refused", str(error)
         try:
