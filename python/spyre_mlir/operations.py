@@ -22,7 +22,7 @@ from spyre_mlir.layouts import (
     coordinates_at,
     default_layout,
 )
-from spyre_mlir.listings import Listing
+from spyre_mlir.listings import VIEWS, Listing
 from spyre_mlir.optable import OPS, Domain, Linear, Op
 from spyre_mlir.quasiaffine import ZERO, Expression, symbol
 from spyre_mlir.quasiaffine import literal as constant
@@ -31,10 +31,18 @@ from spyre_mlir.value_ranges import divide
 
 PREFIX = "spyre."
 
+ROWS = {f"{PREFIX}{name}": row for name, row in OPS.items()}
+"""The operation table by the names of the dialect."""
+
+ELSEWHERE = frozenset(
+    ["scf.for", *VIEWS, *(name for name, row in ROWS.items() if row.rule == "write")]
+)
+"""Operations whose results lie in the buffer of another value."""
+
 
 def meaning(op: ir.Operation) -> Op | None:
     """The row of the operation table for an operation of the dialect, None for any other."""
-    return OPS.get(op.name[len(PREFIX) :]) if op.name.startswith(PREFIX) else None
+    return ROWS.get(op.name)
 
 
 def attributes(op: ir.Operation, row: Op) -> dict[str, Any]:
@@ -354,17 +362,14 @@ def kernel_of(op: ir.Operation) -> Kernel | None:
 
 def is_whole(value: ir.Value) -> bool:
     """Whether a value is a scalar or a buffer of its own: no view, no window, nothing that a loop carries."""
-    if isinstance(value.type, ir.IndexType):
+    type = value.type
+    if isinstance(type, ir.IndexType):
+        return False
+    if isinstance(type, ir.RankedTensorType) and encodings.read(type).window:
         return False
     if isinstance(value, ir.BlockArgument):
-        inner = value.owner.owner.name == "scf.for"
-    else:
-        row = meaning(value.owner)
-        inner = value.owner.name == "scf.for"
-        seen = row is not None and row.tiling == "view" and bool(row.operands)
-        inner = inner or seen or (row is not None and row.rule == "write")
-    tensor = _tensor(value)
-    return not inner and not (tensor is not None and tensor.window)
+        return bool(value.owner.owner.name != "scf.for")
+    return value.owner.name not in ELSEWHERE
 
 
 Types = tuple[TensorType | None, ...]
