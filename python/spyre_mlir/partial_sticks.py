@@ -307,7 +307,7 @@ def _written(
         cut = _resized(shape, stick, extent)
         part = lay(_slice(value, _offset(shape, stick, run.at - base), cut))
     if run.lanes is not None:
-        band = lay(_like(op, target, stick, run, shape))
+        band = lay(_held(op, target, stick, run, shape))
         kind = encodings.read(band.type)
         if extent != run.extent:
             plain = TensorType(kind.shape, kind.element, valid_shape=kind.valid)
@@ -319,13 +319,23 @@ def _written(
     return lay(_insertion(op, part, target, stick, run.at))
 
 
-def _like(op: ir.Operation, target: Value, stick: int, run: Piece, shape: Sequence[int]) -> Value:
-    """The window of the destination that a run of sticks takes."""
+def _held(op: ir.Operation, target: Value, stick: int, run: Piece, shape: Sequence[int]) -> Value:
+    """What the destination holds in a run of sticks: a window of it.
+
+    Of a copy that is the same window of what was copied, of a constant another constant: a destination that a loop
+    reads while it is written into would be copied as a whole."""
+    held, taken = op.operands[1], _resized(shape, stick, run.extent)
+    made = held.owner.operation if isinstance(held, ir.OpResult) else None
+    if made is not None and made.name == "spyre.full":
+        kind = encodings.read(held.type)
+        layout = with_stick(tuple(taken), kind.element, stick)
+        type = encodings.write(TensorType(tuple(taken), kind.element, layout))
+        return create("full", [made.operands[0]], [type]).results[0]
+    if made is not None and made.name == "spyre.identity" and made.operands[0].type == held.type:
+        target = made.operands[0]
     dynamic = list(op.operands)[2:]
     static = _moved(op, stick, run.at)
-    return build(
-        "slice", target, *dynamic, static_offsets=static, shape=_resized(shape, stick, run.extent)
-    )
+    return build("slice", target, *dynamic, static_offsets=static, shape=taken)
 
 
 def _insertion(op: ir.Operation, part: Value, target: Value, stick: int, at: int) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from spyre_mlir import encodings, ir
 from spyre_mlir.dialects import spyre
@@ -42,13 +43,17 @@ def part(
     return sizes, begins
 
 
-def window_of(tensor: TensorType, sizes: Sequence[int]) -> TensorType:
+def window_of(
+    tensor: TensorType, sizes: Sequence[int], begins: Sequence[int | ir.Value]
+) -> TensorType:
     """The type of a window: the parent's layout, and of its valid region what lies inside.
 
-    A plan divides the valid box, so a dim that is cut is fully valid in every tile."""
+    A loop runs over tiles that are fully valid along the dims that it cuts."""
     valid = tuple(
-        size if size != whole else extent
-        for size, whole, extent in zip(sizes, tensor.shape, tensor.valid, strict=True)
+        extent if size == whole else _inside(extent, size, begin)
+        for size, whole, extent, begin in zip(
+            sizes, tensor.shape, tensor.valid, begins, strict=True
+        )
     )
     return replace(
         tensor,
@@ -59,13 +64,21 @@ def window_of(tensor: TensorType, sizes: Sequence[int]) -> TensorType:
     )
 
 
+def _inside(extent: Any, size: int, begin: int | ir.Value) -> int:
+    """How much of a piece that begins at a literal is valid; all of one in a loop, or of a symbolic extent."""
+    if isinstance(begin, int) and isinstance(extent, int):
+        return min(size, extent - begin)
+    return size
+
+
 def tile_type(result: ir.Value, index: Index, cut: Pieces, *, window: bool) -> TensorType:
-    """The type of one tile of a result: a window of it, or a compact tile with a layout of its own."""
+    """The type of one tile of a result: a window of it, or a compact tile with a layout of its own. What is itself
+    computed where its one use inserts it stays there."""
     assert index is not None, "a result of a tiled operation is indexed by its domain"
     tensor = encodings.read(result.type)
-    sizes, _ = part(tensor.shape, index, cut)
-    seen = window_of(tensor, sizes)
-    if window:
+    sizes, begins = part(tensor.shape, index, cut)
+    seen = window_of(tensor, sizes, begins)
+    if window or tensor.window:
         return seen
     assert tensor.layout is not None, "layouts are required of tiled operations"
     return replace(seen, window=False, layout=retile(tensor.layout, tensor.shape, sizes))
@@ -80,7 +93,9 @@ def sliced(value: ir.Value, index: Index, cut: Pieces) -> ir.Value:
     if tuple(sizes) == tensor.shape:
         return value
     static, dynamic = offsets(begins)
-    return spyre.SliceOp(encodings.write(window_of(tensor, sizes)), value, dynamic, static).result
+    return spyre.SliceOp(
+        encodings.write(window_of(tensor, sizes, begins)), value, dynamic, static
+    ).result
 
 
 def inserted(tile: ir.Value, into: ir.Value, index: Index, cut: Pieces) -> ir.Value:
