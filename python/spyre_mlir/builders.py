@@ -49,7 +49,8 @@ def build(
     """Builds `spyre.<name>` at the current insertion point.
 
     `policy` is that of valid regions, `facts` what is known of symbols (see `assuming`). KeyError for an unknown
-    operation or attribute, RegionRefusal (SPY070 to SPY089) where regions do not agree, ir.MLIRError where the operation's constraints do not hold."""
+    operation or attribute, RegionRefusal (SPY070 to SPY089) where regions do not agree, ir.MLIRError where the
+    operation's constraints do not hold."""
     row = OPS[name]
     shaped: dict[str, Any] = {key: given.pop(key) for key in ("shape", "element") if key in given}
     values = row.attribute_values(given)

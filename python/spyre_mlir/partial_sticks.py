@@ -407,9 +407,14 @@ def restickified(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value 
 def reshaped(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
     """The tensor in the place of a reshape that splits or joins sticks; None where it can stay a view."""
     source, shape = encodings.read(op.operands[0].type), tuple(op.results[0].type.shape)
-    if source.element not in TURNED or not shape or _is_statable(op.results[0]):
+    if not shape or _is_statable(op.results[0]):
         return None
-    value, kept = op.operands[0], _kept(source.shape, shape, stick)
+    value, own = op.operands[0], _kept(source.shape, shape, [stick])
+    if own is not None:
+        return _under(value, own, shape, lay)
+    if source.element not in TURNED:
+        return None
+    kept = _kept(source.shape, shape, [d for d in range(source.rank) if d != stick])
     if kept is None:
         value = lay(build("reshape", value, shape=(1, *source.shape)))
         found = _reshaped(value, stick + 1, (0, 0), (1, *shape), lay)
@@ -426,23 +431,51 @@ def _reshaped(
     onto = _turned(value, stick, before, lay)
     rows = encodings.read(onto.type).shape[before]
     cut = lay(_slice(onto, [0] * source.rank, _resized(source.shape, before, rows)))
-    seen = lay(build("reshape", cut, shape=_resized(shape, after, rows)))
+    seen = _under(cut, kept, _resized(shape, after, rows), lay)
     if after == last:
         return lay(_slice(seen, [0] * len(shape), shape))
     kind = encodings.read(seen.type)
     wide = whole_sticks(kind.shape, (last,))
-    whole = lay(buffer(TensorType(wide, kind.element, valid_shape=kind.valid), after))
-    filled = lay(build("insert_slice", seen, whole, static_offsets=[0] * len(wide)))
+    filled = _copied(seen, TensorType(wide, kind.element, valid_shape=kind.valid), after, lay)
     return lay(_slice(lay(turned(filled, last)), [0] * len(wide), shape))
 
 
-def _kept(source: Sequence[int], shape: Sequence[int], stick: int) -> tuple[int, int] | None:
-    """A dim that a reshape leaves as it is, not that on the stick, in both shapes: that of which sticks waste least."""
+def _under(value: Value, kept: tuple[int, int], shape: tuple[int, ...], lay: Lay) -> Value:
+    """A tensor under another shape that keeps the dim on the stick: a view, or one of a copy whose other dims are one
+    before and one behind it, which lie row by row."""
+    view = build("reshape", value, shape=shape)
+    if _is_statable(view):
+        return lay(view)
+    view.owner.erase()
+    source, before = encodings.read(value.type), kept[0]
+    rows = (prod(source.shape[:before]), source.shape[before], prod(source.shape[before + 1 :]))
+    flat = build("reshape", value, shape=rows)
+    if not _is_statable(flat):
+        raise Refusal(
+            "SPY091",
+            f"{list(source.shape)} under the shape {list(shape)} is read across the dims of its buffer",
+            remedy="reshape in steps, each of which joins or splits one dim",
+        )
+    kind = encodings.read(flat.type)
+    copy = _copied(lay(flat), TensorType(rows, kind.element, valid_shape=kind.valid), 1, lay)
+    return lay(build("reshape", copy, shape=shape))
+
+
+def _copied(value: Value, tensor: TensorType, stick: int, lay: Lay) -> Value:
+    """A copy of a tensor at the start of a buffer with a dim on the stick."""
+    start = [0] * len(tensor.shape)
+    return lay(build("insert_slice", value, lay(buffer(tensor, stick)), static_offsets=start))
+
+
+def _kept(
+    source: Sequence[int], shape: Sequence[int], dims: Sequence[int]
+) -> tuple[int, int] | None:
+    """One of some dims that a reshape leaves as it is, in both shapes: that of which sticks waste least."""
     found = [
         (rounded_up(extent, 64) / extent, -before, after)
         for before, extent in enumerate(source)
         for after, other in enumerate(shape)
-        if before != stick and extent == other > 1 and prod(source[:before]) == prod(shape[:after])
+        if before in dims and extent == other > 1 and prod(source[:before]) == prod(shape[:after])
     ]
     if not found:
         return None

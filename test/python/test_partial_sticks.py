@@ -97,6 +97,13 @@ PROGRAMS = {
     "split within": of(2, t(2, 4, 100))(lambda x: b.exp(b.reshape(x, shape=(2, 4, 5, 20)))),
     "joined within": of(2, t(2, 4, 5, 20))(lambda x: b.exp(b.reshape(x, shape=(2, 4, 100)))),
     "no dim stays": of(2, t(8, 6))(lambda x: b.exp(b.reshape(x, shape=(16, 3)))),
+    "no rows stay": of(2, t(16, 10))(lambda x: b.exp(b.reshape(x, shape=(10, 16)))),
+    "crossed before the stick": of(2, t(6, 10, 64))(
+        lambda x: b.exp(b.reshape(x, shape=(10, 6, 64)))
+    ),
+    "crossed, f32": of(2, t(6, 10, 32, element="f32"))(
+        lambda x: b.exp(b.reshape(x, shape=(10, 6, 32)))
+    ),
     "heads": of(2, t(4, 160))(
         lambda x: b.exp(b.transpose(b.reshape(x, shape=(4, 2, 80)), permutation=[1, 0, 2]))
     ),
