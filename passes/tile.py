@@ -172,6 +172,8 @@ class _Group:
         depth = _shared(ops, plans)
         self.shared = plans[0].levels[:depth]
         self.members = [_member(op, plan, depth) for op, plan in zip(ops, plans, strict=True)]
+        self.ends = _ends(self.members, self.shared)
+        """Level (its identity) -> where what is valid along it ends, if before its last tile."""
         self.views = _Views(ops)
         self.results = [
             result
@@ -213,29 +215,32 @@ class _Group:
         if carried is None or level.count == 1:
             carried = self._nest(inner, carried, body, (*pieces, Piece(0, level.size)))
             first = 1
-        if level.count - first == 1:
-            last = Piece(first * level.size, level.size)
-            carried = self._nest(inner, carried, body, (*pieces, last))
-        elif level.count > first:
-            carried = self._loop(level, first, inner, carried, body, pieces)
+        end = self.ends.get(id(level), level.extent)
+        whole = min(level.count, end // level.size)
+        if whole - first > 1:
+            carried = self._loop(level, (first, whole), inner, carried, body, pieces)
+            first = whole
+        rest = [Piece(at * level.size, level.size) for at in range(first, level.count)]
         if level.remainder:
-            rest = Piece(level.count * level.size, level.remainder)
-            carried = self._nest(inner, carried, body, (*pieces, rest))
+            rest.append(Piece(level.count * level.size, level.remainder))
+        for piece in rest:
+            if int(piece.begin) < end:
+                carried = self._nest(inner, carried, body, (*pieces, piece))
         return carried
 
     def _loop(
         self,
         level: Level,
-        first: int,
+        tiles: tuple[int, int],
         levels: Sequence[Level],
         carried: list[ir.Value],
         body: _Body,
         pieces: tuple[Piece, ...],
     ) -> list[ir.Value]:
-        """A loop over the tiles of a level from `first` on."""
+        """A loop over tiles of a level, from the first to before the last of `tiles`."""
         from mlir.dialects import arith, scf
 
-        index, begin, end = ir.IndexType.get(), first * level.size, level.count * level.size
+        index, (begin, end) = ir.IndexType.get(), (at * level.size for at in tiles)
         low, high, step = (
             arith.ConstantOp(index, value).result for value in (begin, end, level.size)
         )
@@ -374,13 +379,20 @@ class _Group:
         layout = whole.layout
         if layout is not None and not part.window:
             layout = retile(layout, whole.shape, shape)
-        type = replace(window_of(whole, shape), layout=layout, window=part.window, pad=whole.pad)
+        valid = tuple(part.valid[dims.index(dim)] for dim in range(len(dims)))
+        type = replace(
+            whole,
+            shape=shape,
+            layout=layout,
+            window=part.window,
+            valid_shape=None if valid == shape else valid,
+        )
         return repeated(view, [tile], [type]).results[0]
 
     def _part_type(self, whole: ir.Value, index: Index, inner: Pieces) -> TensorType:
         assert index is not None, "a result of a tiled operation is indexed by its domain"
         tensor = encodings.read(whole.type)
-        return window_of(tensor, part(tensor.shape, index, inner)[0])
+        return window_of(tensor, *part(tensor.shape, index, inner))
 
     def _write(self, member: _Member, scope: _Scope, into: ir.Value) -> ir.Value:
         """One tile of a write goes into the destination that the loops carry."""
@@ -390,6 +402,29 @@ class _Group:
             moved(begin, scope.cut.get(dim)) for dim, begin in enumerate(_written_at(member.op))
         ]
         return inserted_at(tile, into, begins)
+
+
+def _ends(members: Sequence[_Member], shared: Sequence[Level]) -> dict[int, int]:
+    """Where what is valid ends along levels that cover more: sticks are turned as a whole, past it."""
+    found: dict[int, int] = {}
+    for member in members:
+        tensors = zip(
+            (*member.op.operands, *member.op.results),
+            (*member.domain.operands, *member.domain.results),
+            strict=True,
+        )
+        valid = [
+            (entry.terms, extent)
+            for value, index in tensors
+            if index is not None and isinstance(value.type, ir.RankedTensorType)
+            for entry, extent in zip(index, encodings.read(value.type).valid, strict=True)
+            if entry.divisor == 1 and entry.constant == 0 and isinstance(extent, int)
+        ]
+        for dim, level in (*zip(member.shared, shared, strict=True), *member.inner):
+            end = min((extent for terms, extent in valid if terms == ((dim, 1),)), default=0)
+            if 0 < end < level.extent:
+                found[id(level)] = min(end, found.get(id(level), end))
+    return found
 
 
 def _initial(result: ir.Value) -> ir.Value:
