@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import lcm
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import Access, flat_index
 from spyre_mlir.diagnostics import Refusal
-from spyre_mlir.extents import Extent, divisor
+from spyre_mlir.extents import divisor
 from spyre_mlir.hardware import STICK_BYTES
 from spyre_mlir.kernels import Dim, Kernel, stick_granules, window_granules
 from spyre_mlir.layouts import (
@@ -432,19 +432,11 @@ def _bounds(
     row: Op, operands: tuple[TensorType | None, ...], results: tuple[TensorType | None, ...]
 ) -> tuple[tuple[TensorType | None, ...], ...]:
     """The types that say how far an operation runs: all of them; of an insertion its source, whatever else the
-    destination holds; where sticks are turned its operand, of which sticks are turned as a whole."""
+    destination holds; none where sticks are turned, which are turned as a whole."""
     if row.rule not in ("write", "restickify"):
         return operands, results
-    source = operands[0]
-    if row.rule == "restickify" and source is not None:
-        source = replace(source, valid_shape=tuple(map(_turned_extent, source.valid, source.shape)))
+    source = operands[0] if row.rule == "write" else None
     return (source, *[None] * (len(operands) - 1)), (None,) * len(results)
-
-
-def _turned_extent(valid: Extent, size: int) -> int:
-    """How far sticks are turned along a dim: one cell is a stick as well, and nobody sees what lies behind a symbolic
-    extent."""
-    return max(valid, min(2, size)) if isinstance(valid, int) else size
 
 
 def _tensor(value: ir.Value) -> TensorType | None:
