@@ -8,7 +8,7 @@ from golden_programs import Program, of, t
 
 import spyre_mlir
 from spyre_mlir import builders as b
-from spyre_mlir import ir
+from spyre_mlir import ir, passmanager
 from spyre_mlir.checking import check
 from spyre_mlir.partial_sticks import Piece, other_stick, pieces
 from spyre_mlir.tensors import TensorType
@@ -134,6 +134,16 @@ def test_bundle_computes_the_program(program: Program) -> None:
         report = check(program.module(), cores=program.cores)
     assert report.status == "same", report.as_text()
     assert all(stage.status == "same" for stage in report.stages), report.as_text()
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_regions_still_agree(program: Program) -> None:
+    """The pipeline proves regions once, on the program as written: what it makes of it agrees as well."""
+    early = "spyre-lower-part-ops,spyre-decompose-operations,spyre-assign-layouts"
+    with ir.Context():
+        module = program.module()
+        passes = f"spyre-check-program,func.func({early}),spyre-verify-valid-regions"
+        passmanager.run(passmanager.parse(f"builtin.module({passes})"), module.operation)
 
 
 @pytest.mark.parametrize(

@@ -131,8 +131,8 @@ class Query:
             )
         if written.layout is not None:
             layout, window = written.layout, written.window
-        if region is None and written.pad is None:
-            pad = None  # a promise about no cell at all: it need not be written
+        if region is None:
+            pad = written.pad  # a promise about no cell at all: it may be written or not
         if (region, pad, layout, window) == (
             written.valid_shape,
             written.pad,
