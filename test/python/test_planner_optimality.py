@@ -177,7 +177,7 @@ def reaches_too_far(kernel: Kernel, tile: list[int], starts: list[int]) -> bool:
     values = {d.symbol: grid[:, at] for at, d in enumerate(kernel.dims)}
     for number, access in enumerate(kernel.accesses):
         flat = access.index.constant + sum(
-            coefficient * eval(str(atom), {"floor": np.floor}, values)
+            coefficient * eval(str(atom), {"floor": np.floor, "Mod": np.mod}, values)
             for atom, coefficient in access.index.terms
         )
         if isinstance(flat, int):

@@ -2,7 +2,8 @@
 """Brute force over tile sizes: every cell of every operand, every tile of every size.
 
 Shares no code with the planner. The flat index of each cell is read off as digits of the layout's
-strides; of each tile the largest and the smallest value of each coordinate count."""
+strides; of each tile the largest and the smallest value of each coordinate count. Dims on a stick
+are counted in whole sticks, as far as the buffer goes."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from spyre_mlir.accesses import Access
 from spyre_mlir.kernels import Kernel
 
 STICK = 128
@@ -28,14 +30,14 @@ class Enumerated:
     def __init__(self, kernel: Kernel, limit: int) -> None:
         self.limit = limit
         self.names = [dim.symbol for dim in kernel.dims]
-        self.extents = [dim.extent for dim in kernel.dims]
+        self.extents = [-(-dim.extent // dim.stick) * dim.stick for dim in kernel.dims]
         self.units = [dim.stick for dim in kernel.dims]
         self.coordinates: list[tuple[np.ndarray, int, tuple[int, ...]]] = []
         self.known: dict[tuple[int, tuple[int, ...]], int] = {}
-        grid = dict(
-            zip(self.names, np.ix_(*[np.arange(extent) for extent in self.extents]), strict=True)
-        )
         for access in kernel.accesses:
+            ends = [_end(access, dim.symbol, dim.extent) for dim in kernel.dims]
+            cells = [np.minimum(np.arange(n), e) for n, e in zip(self.extents, ends, strict=True)]
+            grid = dict(zip(self.names, np.ix_(*cells), strict=True))
             flat = np.int64(access.index.constant)
             for atom, coefficient in access.index.terms:
                 flat = flat + coefficient * eval(
@@ -100,6 +102,15 @@ class Enumerated:
                 for axis in axes:
                     spans[axis] = max(spans.get(axis, 0), span)
         return sorted(spans, key=lambda axis: -spans[axis])
+
+
+def _end(access: Access, name: str, extent: int) -> int:
+    """The last value of a symbol that still lies in its row of the buffer."""
+    step = dict(access.index.terms).get(name)
+    for size, stride in zip(access.shape, access.strides, strict=True):
+        if stride == step and size > 1:
+            return max(extent, size - access.index.constant // stride % size) - 1
+    return extent - 1
 
 
 def choices(
