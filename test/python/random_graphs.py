@@ -33,7 +33,7 @@ class Graph:
         self.rng = random.Random(self.seed)
         rank = self.rng.choice((2, 2, 3))
         few = (2, 3, 4, 6, 8)
-        rows = [self.rng.choice((64, 128, 192, 256) if rank == 2 else (*few, 12, 16, 24, 48))]
+        rows = [self.rng.choice((64, 96, 128, 192, 256) if rank == 2 else (*few, 12, 16, 24, 48))]
         rows += [self.rng.choice(few) for _ in range(rank - 2)]
         self.shape = (*rows, 64 * self.rng.choice((1, 2, 3, 4)))
         size = 2
