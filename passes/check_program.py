@@ -57,8 +57,11 @@ def _check_function(function: ir.Operation, examples: list[ir.Operation]) -> Non
             remedy="write counted loops as scf.for",
             place=function,
         )
+    types: dict[ir.Type, int] = {}
     for number, argument in enumerate(function.regions[0].blocks[0].arguments):
-        _check_type(argument.type, f"argument #{number}", function)
+        types.setdefault(argument.type, number)
+    for type, number in types.items():
+        _check_type(type, f"argument #{number}", function)
     for op in examples:
         _check_operation(op)
 

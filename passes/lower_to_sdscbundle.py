@@ -90,10 +90,9 @@ class _Writer:
         """Values of the parameters that the compiler added."""
         constants = constants_of(source)
         if constants:
-            given = [
-                ir.DictAttr.get({CONSTANT: constants[i]} if i in constants else {})
-                for i in range(count)
-            ]
+            given = [ir.DictAttr.get({})] * count
+            for number, constant in constants.items():
+                given[number] = ir.DictAttr.get({CONSTANT: constant})
             bundle.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
 
     def _take_extents(self, bundle: ir.Operation, block: ir.Block) -> None:

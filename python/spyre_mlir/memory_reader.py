@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
 from typing import cast
 
 from spyre_mlir import encodings, ir
@@ -185,7 +186,12 @@ def _is_tensor(value: ir.Value) -> bool:
 
 
 def _bytes(value: ir.Value) -> int:
-    return layout_of(encodings.read(value.type)).bytes
+    return _size(layout_of(encodings.read(value.type)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _size(layout: Layout) -> int:
+    return layout.bytes
 
 
 def _window(op: ir.Operation) -> Hashable:

@@ -87,7 +87,7 @@ def _constant(value: ir.Value) -> ir.Attribute | None:
 def _sign(function: ir.Operation, types: list[ir.Type], attributes: list[ir.DictAttr]) -> None:
     """The signature with the arguments added."""
     signature = function.attributes["function_type"].value
-    own = [ir.DictAttr.get({}) for _ in signature.inputs]
+    own = [ir.DictAttr.get({})] * len(signature.inputs)
     if "arg_attrs" in function.attributes:
         own = list(function.attributes["arg_attrs"])
     function.attributes["function_type"] = ir.TypeAttr.get(
