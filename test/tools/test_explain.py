@@ -125,19 +125,19 @@ func.func @f(%x: !x) -> tensor<128x4x64xf16> {
 
 
 def test_what_is_legal_only_in_a_shared_loop_is_told_with_its_plan_there() -> None:
-    exp, largest = explained("-", "--span-limit", "65536", program=LARGEST)["ops"]
+    exp, largest = explained("-", "--span-limit", "131072", program=LARGEST)["ops"]
     assert [level["dim"] for level in exp["plan"]["levels"]] == [0, 1]
     assert largest["refusal"] is None
     assert largest["plan"]["levels"][0] == exp["plan"]["levels"][0]
     assert largest["plan"]["group"] == exp["plan"]["group"]
     assert (exp["plan"]["compact"], largest["plan"]["compact"]) == (["result"], ["input"])
-    _, text, _ = run("-", "--span-limit", "65536", program=LARGEST)
+    _, text, _ = run("-", "--span-limit", "131072", program=LARGEST)
     assert "in one loop with topk; tiles of its own: result" in text
 
 
 def test_a_refusal_is_told_at_the_operation_that_has_no_plan() -> None:
     alone = LARGEST.replace("topk %0", "topk %x")
-    code, out, _ = run("-", "--span-limit", "65536", "--format", "json", program=alone)
+    code, out, _ = run("-", "--span-limit", "131072", "--format", "json", program=alone)
     exp, largest = json.loads(out)["ops"]
     assert code == 1
     assert exp["refusal"] is None
