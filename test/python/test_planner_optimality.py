@@ -50,12 +50,16 @@ def tiles_of(kernel: Kernel, plan: TilePlan | None) -> list[int]:
 
 
 def free_axes(kernel: Kernel, *, reductions: bool) -> list[int]:
-    """The dims that may be cut."""
+    """The dims that may be cut: not those of a scan that count what it chooses."""
     combines = OPS[kernel.name].combine is not None
+    read = {name for access in kernel.reads for name in access.index.symbols()}
+    chosen = OPS[kernel.name].tiling == "scan"
     return [
         at
         for at, dim in enumerate(kernel.dims)
-        if (not dim.reduction or (reductions and combines)) and dim.extent > dim.stick
+        if (not dim.reduction or (reductions and combines))
+        and dim.extent > dim.stick
+        and not (chosen and dim.symbol not in read)
     ]
 
 
