@@ -97,7 +97,9 @@ def _attribute(kind: str, name: str, value: Any) -> ir.Attribute:
     if kind == "bool":
         return ir.BoolAttr.get(value)
     if kind == "extents":
-        return ir.ArrayAttr.get([ir.ExtentAttr.get(extent) for extent in value])
+        return ir.ArrayAttr.get(
+            [ir.ExtentAttr.get(e if isinstance(e, (int, str)) else str(e)) for e in value]
+        )
     if kind == "i64_array" and name in ("static_offsets", "range"):
         marker = ir.ShapedType.get_dynamic_stride_or_offset()
         return ir.DenseI64ArrayAttr.get([marker if v == DYNAMIC else v for v in value])

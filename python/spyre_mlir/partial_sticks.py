@@ -204,7 +204,7 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     if start is not None and not isinstance(region[stick], int):
         return _inserted_by_rows(op, stick, start, lay)
     literal = all(isinstance(extent, int) for extent in region)
-    if start is None or not literal:
+    if start is None or (start % lanes and not literal):
         return None
     if start % lanes:
         _check_turned(op, source.element, f"writes from element {start} of dim {stick}", lanes)
@@ -218,8 +218,9 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
     if start % lanes == 0 and all(run.lanes is None for run in runs):
         return None
     value, target = op.operands[0], op.operands[1]
-    if region != source.shape:
-        value = lay(_slice(value, [0] * source.rank, region))
+    shape = tuple(r if isinstance(r, int) else e for r, e in zip(region, source.shape, strict=True))
+    if shape != source.shape:
+        value = lay(_slice(value, [0] * source.rank, shape))
     base = start
     if start % lanes:
         base = runs[0].at
@@ -309,6 +310,10 @@ def _written(
     if run.lanes is not None:
         band = lay(_held(op, target, stick, run, shape))
         kind = encodings.read(band.type)
+        written = _resized(encodings.read(part.type).valid, stick, kind.valid[stick])
+        if not all(isinstance(extent, int) for extent in written):  # as many rows as the source has
+            band = lay(build("set_valid_shape", band, valid_shape=written))
+            kind = encodings.read(band.type)
         if extent != run.extent:
             plain = TensorType(kind.shape, kind.element, valid_shape=kind.valid)
             stretch = lay(buffer(plain, stick))

@@ -223,3 +223,17 @@ def test_sticks_are_turned_onto_what_wastes_least() -> None:
     assert other_stick((64, 3, 100), 2) == 0
     assert other_stick((5, 33, 100), 2) == 1
     assert other_stick((100,), 0) is None
+
+
+@pytest.mark.parametrize("region", ["n, 128", "n, 100", "8 - n, 100", "8, 8 * n"])
+def test_unions_with_symbolic_rows(region: str) -> None:
+    """As many rows as are held, each merged within its last stick."""
+    whole = "tensor<8x128xf16>"
+    piece = f"tensor<8x128xf16, #spyre.encoding<valid_shape = [{region}]>>"
+    text = f"""func.func @f(%n: index {{spyre.extent = "n", spyre.range = array<i64: 1, 8>}},
+                            %x: {whole}, %y: {piece}) -> {whole} {{
+      %0 = spyre.part_add %x, %y : ({whole}, {piece}) -> {whole}
+      return %0 : {whole} }}"""
+    report = check(text, cores=2)
+    assert report.status == "same", report.as_text()
+    assert all(stage.status == "same" for stage in report.stages), report.as_text()
