@@ -449,6 +449,9 @@ def _check_sticks(operation: Operation, frame: _Frame) -> None:
     matmul = operation.function in MATMULS
     for index, operand in enumerate(operation.operands):
         stick = operand.tensor.stick_symbol
+        if stick is None and frame.stick in _symbols_of(operand.tensor):
+            what = f"operand {index} of {operation.function} holds one element a stick"
+            raise Refusal("SPY098", f"{what} where others hold many", remedy="restickify it")
         wanted = ("in" if index == 0 else "out") if matmul else frame.labels[frame.stick]
         if stick is not None and frame.labels[stick] != wanted:
             raise Refusal(
