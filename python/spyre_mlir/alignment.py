@@ -197,7 +197,7 @@ def align(symbols: Sequence[Symbol], tensors: Sequence[Tensor]) -> Aligned:
     cut = tuple(_in_pieces(tensor, pieces) for tensor in trimmed)
     nested = tuple((_nested(tensor), tensor.stick) for tensor in cut)
     gaps = max((sum(d.gap for d in dims) for dims, _ in nested), default=0)
-    rank = max((len(dims) + 1 + _lacks_tiles(dims, stick) for dims, stick in nested), default=1)
+    rank = max((_rank(dims, stick, gaps) for dims, stick in nested), default=1)
     placed = tuple(_placed(dims, stick, rank, gaps) for dims, stick in nested)
     return Aligned(_symbols(live, pieces, _widest_sticks(placed), gaps), placed)
 
@@ -419,6 +419,11 @@ def _nest(size: int, steps: Sequence[_Step], constant: int, *, outermost: bool) 
 
 
 # --- rules 4 and 5: one rank, and a dim for each stick symbol and each gap ----------------------
+
+
+def _rank(dims: Sequence[_Dim], stick: _Stick, gaps: int) -> int:
+    """Device dims that a tensor needs: its own, the stick, one for its tiles, and one for each gap of others."""
+    return len(dims) + 1 + _lacks_tiles(dims, stick) + gaps - sum(dim.gap for dim in dims)
 
 
 def _lacks_tiles(dims: Sequence[_Dim], stick: _Stick) -> bool:

@@ -188,7 +188,13 @@ class Masks:
             return mask
         stored = stored_as(TensorType((width,), TRUTH), element)
         mask = lay(spyre.IdentityOp(encodings.write(stored), mask).result)
-        return lay(_slice(mask, [0], (lanes,))) if width > lanes else mask
+        if width == lanes:
+            return mask
+        first = lay(
+            _slice(mask, [0], (lanes,))
+        )  # in a buffer of its own, without the sticks behind
+        own = stored_as(TensorType((lanes,), TRUTH), element)
+        return lay(spyre.IdentityOp(encodings.write(own), first).result)
 
 
 # --- insertions and windows ---------------------------------------------------------------------

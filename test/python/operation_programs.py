@@ -13,10 +13,8 @@ from spyre_mlir import builders as b
 from spyre_mlir.optable import OPS, Op
 from spyre_mlir.tensors import TensorType
 
-SHAPES = {
-    "whole sticks": (128, 3, 2, 4, 2),
-    "parts of sticks": (70, 3, 2, 5, 2),
-}
+PARTS = "parts of sticks"
+SHAPES = {"whole sticks": (128, 3, 2, 4, 2), PARTS: (70, 3, 2, 5, 2)}
 """Extents of dims, innermost first: dims end with sticks, or within them."""
 
 UNSIGNED = "ui8"

@@ -11,6 +11,7 @@ from spyre_mlir import builders as b
 from spyre_mlir import ir, passmanager
 from spyre_mlir.checking import check
 from spyre_mlir.partial_sticks import Piece, other_stick, pieces
+from spyre_mlir.sdsc import validate
 from spyre_mlir.tensors import TensorType
 
 
@@ -124,6 +125,9 @@ PROGRAMS = {
     "filled": of(2, part(4, 128, valid=(3, 100)))(
         lambda x: b.exp(b.fillpad(x, pad="zero", shape=(4, 128)))
     ),
+    "filled, f32": of(2, part(3, 70, valid=(2, 69), element="f32"))(
+        lambda x: b.fillpad(x, pad="zero", shape=(3, 70))
+    ),
     "filled and larger": of(2, t(3, 100))(lambda x: b.fillpad(x, pad="min", shape=(5, 192))),
 }
 
@@ -131,7 +135,10 @@ PROGRAMS = {
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_bundle_computes_the_program(program: Program) -> None:
     with ir.Context():
-        report = check(program.module(), cores=program.cores)
+        module = program.module()
+        report = check(module, cores=program.cores)
+        bundle = spyre_mlir.compile(module, cores=program.cores)
+    assert not validate.check(bundle.model)
     assert report.status == "same", report.as_text()
     assert all(stage.status == "same" for stage in report.stages), report.as_text()
 
