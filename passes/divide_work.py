@@ -35,7 +35,7 @@ class DivideWork(
 
     def __post_init__(self) -> None:
         check_range(self, "cores", least=1, most=CORES)
-        check_range(self, "span_limit", least=1)
+        check_range(self, "span_limit", least=1, most=SPAN_LIMIT_BYTES)
 
     def run(self, op: ir.Operation) -> None:
         listing = Listing(op)

@@ -54,7 +54,8 @@ class PlanSpanOverflow(
     planned = statistic("operations planned")
 
     def __post_init__(self) -> None:
-        for field in ("span_limit", "count_cap", "max_dims"):
+        check_range(self, "span_limit", least=1, most=SPAN_LIMIT_BYTES)
+        for field in ("count_cap", "max_dims"):
             check_range(self, field, least=1)
         check_range(self, "cores", least=1, most=CORES)
 

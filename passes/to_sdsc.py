@@ -51,7 +51,7 @@ class ToSdsc(Pipeline, name="spyre-to-sdsc"):
 
     def __post_init__(self) -> None:
         check_range(self, "cores", least=1, most=CORES)
-        check_range(self, "span_limit", least=1)
+        check_range(self, "span_limit", least=1, most=SPAN_LIMIT_BYTES)
 
     def passes(self) -> Iterable[Pass]:
         return (

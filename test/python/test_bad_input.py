@@ -233,7 +233,11 @@ def test_the_optimizer_tells_the_same(tmp_path: Path) -> None:
         ("cores=1000000000", "option 'cores' is 1000000000"),
         ("cores=9223372036854775808", "'9223372036854775808' is not an integer of 64 bits"),
         ("cores=x", "'x' is not an integer"),
-        ("span-limit=0", "option 'span-limit' is 0; it must be at least 1"),
+        ("span-limit=0", "option 'span-limit' is 0; it must be from 1 to 268431360"),
+        (
+            "span-limit=268431361",
+            "option 'span-limit' is 268431361; it must be from 1 to 268431360",
+        ),
         ("span-limit=-9223372036854775808", "option 'span-limit' is -9223372036854775808"),
         ("plan=perhaps", "'perhaps' is neither true nor false"),
         ("core=1", "no such option core"),
@@ -286,6 +290,10 @@ def test_options_in_python() -> None:
         (["--cores", "9" * 30], "is no whole number"),
         (["--span-limit", "0"], "'0' is no whole number"),
         (["--span-limit", "1.5"], "'1.5' is no whole number"),
+        (
+            ["--span-limit", "268431361"],
+            "'span-limit' is 268431361; it must be from 1 to 268431360",
+        ),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
         (["--format", "xml"], "invalid choice: 'xml'"),
     ],
