@@ -177,3 +177,22 @@ def test_bad_input_is_told() -> None:
     code, out, _ = run("-", "--format", "json", program="func.func @f(")
     assert code == 1 and json.loads(out)["error"]["message"]
     assert run("no-such-file.mlir")[0] == 1
+
+
+def test_without_plans_nothing_is_said_of_what_is_needed() -> None:
+    """One core reaches over the limit: that no tiling was needed was not true."""
+    code, said, _ = run("examples/add.mlir", "--no-plan", "--cores", "1")
+    assert code == 0
+    assert "left alone: planning is off" in said and "no tiling needed" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--cores", "33"], "option 'cores' is 33; it must be from 1 to 32"),
+        (["--span-limit", "268431361"], "'span-limit' is 268431361; it must be from 1 to"),
+    ],
+)
+def test_limits_of_the_hardware(words: list[str], message: str) -> None:
+    code, _, errors = run("examples/add.mlir", *words)
+    assert code == 1 and message in errors

@@ -36,7 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Prints the explanation; 1 if an operation is refused."""
     from spyre_mlir.explanations import explain_program
-    from spyre_mlir.hardware import SPAN_LIMIT_BYTES
+    from spyre_mlir.hardware import CORES, SPAN_LIMIT_BYTES
+    from spyre_mlir.options import check_range
     from spyre_mlir.tiling import Options
 
     program = sys.stdin.buffer.read() if options.file == "-" else Path(options.file)
@@ -49,6 +50,8 @@ def execute(options: argparse.Namespace) -> int:
         division=options.division,
         cores=options.cores,
     )
+    check_range(planner, "cores", least=1, most=CORES)
+    check_range(planner, "span_limit", least=1, most=SPAN_LIMIT_BYTES)
     explanation = explain_program(program, planner)
     _print(explanation, options.format)
     return 1 if explanation.refused else 0

@@ -96,7 +96,7 @@ def explain(
             kernel=kernel,
             needed=_needed(kernel, options, compact),
         )
-    why = skipped(kernel)
+    why = skipped(kernel) if options.enabled else "planning is off"
     if why is not None:
         return Report(name, location, operands, skipped=why)
     try:
