@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter.cells import is_float
 from spyre_mlir.interpreter.inputs import random_inputs
 from spyre_mlir.interpreter.program import Function, TensorKind
 
 SMALL = 2
 """Every second seed draws whole numbers from -SMALL to SMALL: their sums and products are exact."""
+
+SMALL_EXTENTS = 65
+"""Values from 0 on of which all are tried for symbols; of larger ones halves of the largest."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*")
 
 SHRINKING_RUNS = 48
 """Most runs that are spent on finding a smaller input."""
@@ -31,13 +38,15 @@ class Inputs:
 def draw(function: Function, *, seed: int) -> Inputs:
     """The arguments of a seed.
 
-    Symbols take the largest value of their range, the smallest, then random ones. Refusal SPY134
-    for a symbol of which nothing says how large it may be, SPY135 for an argument of an unknown
-    type."""
+    Symbols take the largest value of their range, the smallest, then random ones; where a valid
+    extent of an argument leaves its tensor with them, the nearest values found with which none
+    does. Refusal SPY134 for a symbol of which nothing says how large it may be, SPY135 for an
+    argument of an unknown type."""
     ranges = ranges_of(function)
     symbols = {
         name: _symbol(limits, seed, number) for number, (name, limits) in enumerate(ranges.items())
     }
+    symbols = _fitting(function, symbols, ranges)
     symbols, arrays = random_inputs(function, seed=seed, symbols=symbols)
     if seed % 2:
         taken = {symbol.argument for symbol in function.symbols}
@@ -51,22 +60,51 @@ def draw(function: Function, *, seed: int) -> Inputs:
 
 
 def ranges_of(function: Function) -> dict[str, tuple[int, int]]:
-    """Symbol -> its range; of one without, from 1 to the smallest dim of an argument of which it is
-    the valid extent."""
+    """Symbol -> its range; of one without, from 1 to the smallest dim of an argument or a result of
+    which it is the valid extent, or in whose valid extents it stands."""
     found = {}
     for symbol in function.symbols:
-        sizes = [
-            size
+        extents = [
+            (str(extent), size)
             for kind in (*function.body.kinds, *function.results)
             if isinstance(kind, TensorKind) and kind.valid is not None
             for extent, size in zip(kind.valid, kind.shape, strict=True)
-            if extent == symbol.name and size is not None
+            if size is not None and symbol.name in _NAME.findall(str(extent))
         ]
+        sizes = [size for extent, size in extents if extent == symbol.name]
+        sizes = sizes or [size for _, size in extents]
         if symbol.range is not None:
             found[symbol.name] = symbol.range
         elif sizes:
             found[symbol.name] = (1, min(sizes))
     return found
+
+
+def _fitting(
+    function: Function, symbols: dict[str, int], ranges: Mapping[str, tuple[int, int]]
+) -> dict[str, int]:
+    """Values with which every argument holds its valid extents: those given, else the nearest that
+    all symbols can have at once, each within its range. Those given where none is found."""
+    if _fits(function, symbols):
+        return symbols
+    top = max((high for _, high in ranges.values()), default=0)
+    wanted = max(symbols.values(), default=0)
+    tried = {*range(SMALL_EXTENTS), *(top >> k for k in range(top.bit_length()))}
+    for value in sorted(tried, key=lambda v: (abs(v - wanted), v)):
+        chosen = {s: min(max(value, low), high) for s, (low, high) in ranges.items()}
+        if _fits(function, chosen):
+            return chosen
+    return symbols
+
+
+def _fits(function: Function, symbols: Mapping[str, int]) -> bool:
+    try:
+        for kind in function.body.kinds:
+            if isinstance(kind, TensorKind) and None not in kind.shape:
+                kind.bind(symbols)
+    except Refusal:
+        return False
+    return True
 
 
 def _symbol(limits: tuple[int, int], seed: int, number: int) -> int:

@@ -21,7 +21,7 @@ from spyre_mlir.checking.report import Addresses, Scaling
 from spyre_mlir.checking.stages import Compiled, Options, Stage, compile_in_stages, passes_of
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter.execution import choose
-from spyre_mlir.interpreter.program import read_module
+from spyre_mlir.interpreter.program import TensorKind, read_module
 from spyre_mlir.sdsc import model
 
 ADD = """
@@ -184,6 +184,30 @@ def test_inputs() -> None:
     assert small.symbols == {"n": 2}
     assert not small.arrays[1].any()
     assert small.arrays[0][3, 5] != 0
+
+
+@pytest.mark.parametrize(
+    ("valid", "limits", "most"),
+    [
+        ("n, 64 * n", "", {"n": 2}),
+        ("n + m, 128", "", {"n": 4, "m": 4}),
+        ("n, 128", ", spyre.range = array<i64: 1, 200>", {"n": 8}),
+        ("8, n - 60", ", spyre.range = array<i64: 1, 128>", {"n": 128}),
+    ],
+)
+def test_symbols_fit_what_is_valid(valid: str, limits: str, most: dict[str, int]) -> None:
+    """Extents that left their tensor ended the check before anything ran."""
+    m = '%m: index {spyre.extent = "m"}, ' if "m" in most else ""
+    text = f"""func.func @main({m}%n: index {{spyre.extent = "n"{limits}}},
+      %x: tensor<8x128xf16, #spyre.encoding<valid_shape = [{valid}]>>) {{ return }}"""
+    with ir.Context():
+        function = choose(read_module(ir.Module.parse(text)), None)
+    assert draw(function, seed=0).symbols == most
+    for seed in range(1, 4):
+        symbols = draw(function, seed=seed).symbols
+        kind = function.body.kinds[-1]
+        assert isinstance(kind, TensorKind)
+        kind.bind(symbols)
 
 
 def test_described() -> None:
