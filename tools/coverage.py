@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 MEASURED = ("python/spyre_mlir", "passes")
 
-LEFT_OUT = ("*/dialects/_*", "*/_mlir_libs/*")
+LEFT_OUT = ("*_gen.py", "*/_mlir_libs/*", "*/dialects/_*")
 """Generated code."""
 
 
