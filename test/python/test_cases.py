@@ -55,6 +55,25 @@ def test_a_file_that_differs(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main([]) == 2
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "No such file"),
+        ("hello", "Expecting value"),
+        ("[1]", "case 0 is int, not an object"),
+        ('{"a": 1}', "a case without category, of fields a"),
+    ],
+)
+def test_files_that_hold_no_cases(
+    text: str | None, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "cases.json"
+    if text is not None:
+        file.write_text(text)
+    assert main([str(file)]) == 1
+    assert message in capsys.readouterr().err
+
+
 def test_a_span_that_differs_is_named() -> None:
     case = json.loads(json.dumps(SPANS[0]))
     case["ops"][0]["output"]["spans"][0]["exact_extent"] += 1

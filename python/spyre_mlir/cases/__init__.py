@@ -73,38 +73,55 @@ def run_case(case: Case) -> Outcome:
 
 
 def read_cases(path: Path) -> list[Case]:
-    """The cases of a file: a JSON list, or one JSON object per line."""
+    """The cases of a file: a JSON list, or one JSON object per line. ValueError for what is none."""
     text = path.read_text()
     if text.lstrip().startswith("["):
-        return list(json.loads(text))
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+        cases = list(json.loads(text))
+    else:
+        cases = [json.loads(line) for line in text.splitlines() if line.strip()]
+    for number, case in enumerate(cases):
+        if not isinstance(case, dict):
+            raise ValueError(f"case {number} is {type(case).__name__}, not an object")
+        category(case)
+    return cases
 
 
 def run_files(paths: Sequence[Path]) -> Iterator[Mapping[str, Any]]:
     """One line per case, as a mapping."""
     for path in paths:
-        for number, case in enumerate(read_cases(path)):
-            outcome = run_case(case)
-            default = f"{case.get('program', case.get('op', category(case)))}#{number}"
-            yield {
-                "name": case.get("name", default),
-                "status": outcome.status,
-                "expected": outcome.expected,
-                "got": outcome.got,
-                "reason": outcome.reason,
-                **outcome.beside,
-            }
+        yield from run_cases(read_cases(path))
+
+
+def run_cases(cases: Sequence[Case]) -> Iterator[Mapping[str, Any]]:
+    """One line per case of a file."""
+    for number, case in enumerate(cases):
+        outcome = run_case(case)
+        default = f"{case.get('program', case.get('op', category(case)))}#{number}"
+        yield {
+            "name": case.get("name", default),
+            "status": outcome.status,
+            "expected": outcome.expected,
+            "got": outcome.got,
+            "reason": outcome.reason,
+            **outcome.beside,
+        }
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Prints the lines; 0 if nothing differs, 1 if something does, 2 without files."""
+    """Prints the lines; 0 if nothing differs, 1 if something does or a file holds no cases, 2 without files."""
     if not arguments:
         print("usage: python -m spyre_mlir.cases FILES...", file=sys.stderr)
         return 2
     counts: Counter[str] = Counter()
-    for line in run_files([Path(argument) for argument in arguments]):
-        counts[line["status"]] += 1
-        print(json.dumps(line))
+    for argument in arguments:
+        try:
+            cases = read_cases(Path(argument))
+        except (OSError, ValueError) as error:
+            print(f"error: {argument} cannot be read as cases: {error}", file=sys.stderr)
+            return 1
+        for line in run_cases(cases):
+            counts[line["status"]] += 1
+            print(json.dumps(line))
     total = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     print(f"{counts.total()} cases: {total}", file=sys.stderr)
     return 1 if counts["differs"] else 0
