@@ -167,7 +167,8 @@ class Masks:
         second."""
         key = lanes, device_format(element).name
         if key not in self._made:
-            with ir.InsertionPoint.at_block_begin(self._entry), ir.Location.unknown():
+            # Their place is that of the operation that asks first.
+            with ir.InsertionPoint.at_block_begin(self._entry):
                 self._made[key] = self._make(*lanes, element)
         return self._made[key]
 

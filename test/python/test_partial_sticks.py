@@ -196,6 +196,20 @@ def test_masks_are_shared() -> None:
     assert functions.count("where3") == 2
 
 
+def test_masks_have_the_place_of_who_asks() -> None:
+    """What refuses them said nowhere."""
+    text = """func.func @f(%x: tensor<8x128xf16>,
+      %y: tensor<8x128xf16, #spyre.encoding<valid_shape = [5, 37]>>) -> tensor<8x128xf16> {
+      %0 = spyre.part_add %x, %y : (tensor<8x128xf16>,
+        tensor<8x128xf16, #spyre.encoding<valid_shape = [5, 37]>>) -> tensor<8x128xf16>
+      return %0 : tensor<8x128xf16>
+    }"""
+    with pytest.raises(ir.MLIRError) as caught:
+        spyre_mlir.compile(text, span_limit=512)
+    (found,) = caught.value.error_diagnostics
+    assert "SPY040" in found.message and str(found.location) == 'loc("-":3:12)'
+
+
 def test_pieces() -> None:
     assert pieces(0, 128, 64, 200, 200) == (Piece(0, 128),)
     assert pieces(64, 136, 64, 200, 200) == (Piece(64, 136),)
