@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +12,13 @@ import numpy as np
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.interpreter.cells import is_float
 from spyre_mlir.interpreter.inputs import random_inputs
-from spyre_mlir.interpreter.program import Function, TensorKind
+from spyre_mlir.interpreter.program import Function, TensorKind, names_in
 
 SMALL = 2
 """Every second seed draws whole numbers from -SMALL to SMALL: their sums and products are exact."""
 
 SMALL_EXTENTS = 65
 """Values from 0 on of which all are tried for symbols; of larger ones halves of the largest."""
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*")
 
 SHRINKING_RUNS = 48
 """Most runs that are spent on finding a smaller input."""
@@ -69,7 +66,7 @@ def ranges_of(function: Function) -> dict[str, tuple[int, int]]:
             for kind in (*function.body.kinds, *function.results)
             if isinstance(kind, TensorKind) and kind.valid is not None
             for extent, size in zip(kind.valid, kind.shape, strict=True)
-            if size is not None and symbol.name in _NAME.findall(str(extent))
+            if size is not None and symbol.name in names_in(extent)
         ]
         sizes = [size for extent, size in extents if extent == symbol.name]
         sizes = sizes or [size for _, size in extents]

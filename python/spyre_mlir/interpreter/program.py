@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,7 +90,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A symbol that an `index` argument introduces; the range is inclusive."""
+    """A symbol that an `index` argument introduces, by an attribute or, where types of arguments
+    use it, by `spyre.extent`; the range is inclusive."""
 
     name: str
     argument: int
@@ -107,6 +108,11 @@ class Function:
     slots: int
     symbols: tuple[Symbol, ...]
     public: bool
+
+
+def names_in(extent: int | str) -> list[str]:
+    """The names in an extent: its symbols, and the words of its operators."""
+    return re.findall(r"[A-Za-z_][A-Za-z0-9_.$]*", str(extent))
 
 
 def read_kind(type: ir.Type) -> Kind:
@@ -292,7 +298,7 @@ def read_function(operation: ir.Operation, reader: FunctionReader | None = None)
         body,
         tuple(read_kind(result) for result in type.results),
         len(reader.slots),
-        _argument_symbols(operation),
+        (*_argument_symbols(operation), *_body_symbols(operation, body.kinds)),
         not private,
     )
 
@@ -308,6 +314,33 @@ def _argument_symbols(operation: ir.Operation) -> tuple[Symbol, ...]:
             name = ir.StringAttr(given["spyre.extent"]).value
             symbols.append(Symbol(name, number, limits))
     return tuple(symbols)
+
+
+def _body_symbols(operation: ir.Operation, kinds: Sequence[Kind]) -> Iterator[Symbol]:
+    """Symbols that `spyre.extent` introduces for an argument, of those in the types of arguments:
+    these need the value before the body begins."""
+    needed = {
+        name
+        for kind in kinds
+        if isinstance(kind, TensorKind) and kind.valid is not None
+        for extent in kind.valid
+        for name in names_in(extent)
+    }
+    if not needed:
+        return
+    entry = operation.regions[0].blocks[0]
+    taken: set[int] = set()
+    for op in entry.operations:
+        if op.operation.name != "spyre.extent":
+            continue
+        name, value = ir.StringAttr(op.operation.attributes["symbol"]).value, op.operands[0]
+        if name in needed and isinstance(value.owner, ir.Block) and value.owner == entry:
+            number = ir.BlockArgument(value).arg_number
+            given = op.operation.attributes
+            limits = read_attribute(given["range"]) if "range" in given else None
+            if number not in taken:
+                taken.add(number)
+                yield Symbol(name, number, limits)
 
 
 def read_module(module: ir.Module | ir.Operation) -> dict[str, Function]:

@@ -183,6 +183,21 @@ def test_a_call_must_mean_the_same_region() -> None:
         run(wrong, [array(6, 8, element="f32")], symbols={"n": 3})
 
 
+def test_a_symbol_of_an_argument_introduced_in_the_body() -> None:
+    """The type of the second argument needs its value before the body begins."""
+    text = """
+    func.func @f(%v: index, %x: tensor<8xi32, #spyre.encoding<valid_shape = [n]>>) -> tensor<i32> {
+      spyre.extent "n" = %v in [1, 5]
+      %r = spyre.sum %x {dims = [0]}
+        : (tensor<8xi32, #spyre.encoding<valid_shape = [n]>>) -> tensor<i32>
+      return %r : tensor<i32>
+    }"""
+    x = np.arange(8, dtype=np.int32)
+    assert run(text, [3, x])[0] == run(text, [x], symbols={"n": 3})[0] == 3
+    with pytest.raises(Refusal, match=r"SPY134: symbol n is 6, outside \[1, 5\]"):
+        run(text, [6, x])
+
+
 def test_a_symbol_introduced_in_the_body() -> None:
     text = """
     func.func @f(%v: index, %x: tensor<8xi32>) -> tensor<i32> {
