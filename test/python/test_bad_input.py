@@ -431,7 +431,7 @@ def test_validate_without_a_folder(
         (["--symbol", "n=x"], "SPY134: --symbol 'n=x'"),
         (["--symbol", "n=1"], "SPY134: @f has no argument for the symbol n"),
         (["--input", str(EXAMPLE)], "is no .npy file of numbers"),
-        (["--seed", "x"], "invalid int value: 'x'"),
+        (["--seed", "x"], "'x' is no whole number from 0 on"),
         (["-o", "/"], "is no name of a file"),
         (["-o", "/proc/a.npy"], "/proc/a.npy: "),
         (["-o", str(EXAMPLE / "a.npy")], "a.npy: Not a directory"),

@@ -167,6 +167,43 @@ def test_every_stage_takes_values_of_symbols(stage: str, tmp_path: Path) -> None
     assert (np.load(out) == -x).all()
 
 
+@pytest.mark.parametrize("stage", ["tensor", "device", "bundle"])
+@pytest.mark.parametrize("introduced", ["", '%n: index {spyre.extent = "n"}, '])
+def test_every_stage_takes_symbols_of_types(
+    stage: str, introduced: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program itself could not be run where only types use a symbol."""
+    start = ROWS.index("%n:"), ROWS.index("%x:")
+    path = tmp_path / "rows.mlir"
+    path.write_text(ROWS[: start[0]] + introduced + ROWS[start[1] :])
+    assert main([str(path), "--stage", stage, "--symbol", "n=3"]) == 0
+    assert "valid [3, 8]" in capsys.readouterr().out
+    assert main([str(path), "--stage", stage]) == 1
+    assert "remedy: give it a value, by --symbol n=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--symbol", "n=2", "--symbol", "n=3"], 1, "--symbol gives n two values, 2 and 3"),
+        (["--symbol", "n=--3"], 1, "is not NAME=VALUE"),
+        (["--symbol", "n=\u00b2"], 1, "is not NAME=VALUE"),
+        (["--seed", "-1"], 2, "'-1' is no whole number from 0 on"),
+        (["--steps", "-1"], 2, "'-1' is no whole number from 0 on"),
+        (["--cores", "33"], 1, "option 'cores' is 33; it must be from 1 to 32"),
+        (["--span-limit", "0"], 1, "option 'span-limit' is 0; it must be from 1 to 268431360"),
+    ],
+)
+def test_values_that_are_none(
+    words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At every stage, also where the program is not compiled."""
+    path = tmp_path / "rows.mlir"
+    path.write_text(ROWS)
+    assert main([str(path), *words]) == code
+    assert message in capsys.readouterr().err
+
+
 def test_a_program_that_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sine.mlir"
     path.write_text(

@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="value of a symbol; with random inputs the largest of its range by default",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: 0)")
+    parser.add_argument("--seed", type=_count, default=0, help="of random inputs (default: 0)")
     parser.add_argument(
         "--stage",
         choices=STAGES,
@@ -56,11 +56,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         " bundle; default: tensor",
     )
     parser.add_argument(
-        "--cores", type=int, default=CORES, help=f"to compile for (default: {CORES})"
+        "--cores", type=_count, default=CORES, help=f"to compile for (default: {CORES})"
     )
     parser.add_argument(
         "--span-limit",
-        type=int,
+        type=_count,
         default=SPAN_LIMIT_BYTES,
         help=f"to compile with, in bytes (default: {SPAN_LIMIT_BYTES})",
     )
@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--steps",
-        type=int,
+        type=_count,
         default=STEPS,
         help=f"operations and trips of loops that may run (default: {STEPS})",
     )
@@ -155,11 +155,14 @@ def _run(options: argparse.Namespace) -> dict[str, Any]:
     from spyre_mlir import ir
     from spyre_mlir.commands.stages import program_at
     from spyre_mlir.interpreter.inputs import random_inputs
+    from spyre_mlir.options import check_range
 
+    for field, most in (("cores", CORES), ("span_limit", SPAN_LIMIT_BYTES)):
+        check_range(options, field, least=1, most=most)
     with ir.Context():
         program = program_at(options.stage, _parse(options.file), options)
         function = program.function
-        symbols = dict(_symbol(text) for text in options.symbol)
+        symbols = _symbols(options.symbol)
         if options.input:
             arrays: Sequence[Any] = [_load(path) for path in options.input]
         else:
@@ -188,11 +191,22 @@ def _parse(file: str) -> Any:
         return ir.Module.parseFile(file)
 
 
-def _symbol(text: str) -> tuple[str, int]:
-    name, _, value = text.partition("=")
-    if not name or not value.strip().lstrip("-").isdigit():
-        raise Refusal("SPY134", f"--symbol {text!r} is not NAME=VALUE with a whole number")
-    return name, int(value)
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 0 on")
+    return int(text)
+
+
+def _symbols(texts: Sequence[str]) -> dict[str, int]:
+    values: dict[str, int] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name or not value.strip().removeprefix("-").isdecimal():
+            raise Refusal("SPY134", f"--symbol {text!r} is not NAME=VALUE with a whole number")
+        if name in values:
+            raise Refusal("SPY134", f"--symbol gives {name} two values, {values[name]} and {value}")
+        values[name] = int(value)
+    return values
 
 
 def _load(path: str) -> Any:

@@ -70,7 +70,7 @@ def run(
 
 
 def execute(
-    module: ir.Module | str,
+    module: ir.Module | ir.Operation | str,
     arrays: Sequence[Any],
     *,
     symbols: Mapping[str, int] | None = None,

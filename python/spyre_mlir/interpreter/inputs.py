@@ -26,7 +26,12 @@ def random_inputs(
     chosen = dict(symbols or {})
     for symbol in function.symbols:
         if symbol.name not in chosen and symbol.range is None:
-            raise Refusal("SPY134", f"symbol {symbol.name} has neither a value nor a range")
+            raise Refusal(
+                "SPY134",
+                f"symbol {symbol.name} has neither a value nor a range",
+                remedy=f"give it a value, by --symbol {symbol.name}=VALUE or symbols=,"
+                " or declare its range",
+            )
         if symbol.name not in chosen and symbol.range is not None:
             chosen[symbol.name] = symbol.range[1]
     introduced = {symbol.argument for symbol in function.symbols}
