@@ -13,6 +13,17 @@ from typing import Any
 
 CODES: dict[str, str] = {
     # 001-019: dialect, symbols and function boundaries
+    # 001-010 are told by the verifiers and parsers of the dialects, in C++
+    "SPY001": "a device layout that contradicts itself",
+    "SPY002": "an extent that is no expression, or not in normal form",
+    "SPY003": "an encoding that says nothing, or contradicts itself",
+    "SPY004": "a tile plan that contradicts itself, or asks for more tiles than a loop counts",
+    "SPY005": "a work division that cuts a dim into less than one part",
+    "SPY006": "a place in memory with a buffer number or an offset below zero",
+    "SPY007": "a layout that does not fit the tensor it is given for",
+    "SPY008": "valid extents that do not fit the shape of their tensor",
+    "SPY009": "an attribute of the dialect where it has no meaning, or with a value of another kind",
+    "SPY010": "a parameter of a bundle that is no index, or whose largest value is no multiple of its granularity",
     "SPY011": "an argument or a result of a function whose encoding does not fit its shape",
     "SPY012": "a symbol that is introduced twice",
     "SPY013": "a result that is valid over a symbol which no caller knows",
