@@ -9,6 +9,8 @@ from pathlib import Path
 from spyre_mlir.diagnostics import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
+RANGE = r"SPY\d{3}\s+to\s+SPY\d{3}"
+"""A block of codes, whose last one need not exist."""
 
 
 def test_every_code_of_the_sources_is_in_the_table() -> None:
@@ -21,5 +23,6 @@ def test_every_code_of_the_sources_is_in_the_table() -> None:
     ):
         for file in (ROOT / folder).rglob("*"):
             if file.suffix in endings:
-                told |= set(re.findall(r"\bSPY\d{3}\b", file.read_text(encoding="utf-8")))
+                text = re.sub(RANGE, "", file.read_text(encoding="utf-8"))
+                told |= set(re.findall(r"\bSPY\d{3}\b", text))
     assert sorted(told - set(CODES)) == []
