@@ -54,7 +54,7 @@ lit: $(INSTALLED)
 	$(BIN)/lit -sv --timeout 60 test
 
 pytest: $(INSTALLED)
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto
 
 stubs: $(INSTALLED) ## write the type stub of the extension anew
 	$(PY) -m tools.stubs

@@ -12,6 +12,7 @@ from typing import Any
 
 _PUBLIC: dict[str, str] = {
     "Bundle": "spyre_mlir.compiler",
+    "check": "spyre_mlir.checking",
     "compile": "spyre_mlir.compiler",
     "run": "spyre_mlir.interpreter",
 }
