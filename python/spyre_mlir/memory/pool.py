@@ -151,14 +151,17 @@ class _Holes:
         oldest: tuple[int, int] | None = None
         of_size = 0
         for candidate in self._sizes[bisect_left(self._sizes, size) :]:
-            holes = self._by_size[candidate]
-            if holes and (oldest is None or holes[0] < oldest):
-                oldest, of_size = holes[0], candidate
+            hole = self._by_size[candidate][0]
+            if oldest is None or hole < oldest:
+                oldest, of_size = hole, candidate
         if oldest is None:
             offset = self._top
             self._top += size
             return offset
-        self._by_size[of_size].popleft()
+        holes = self._by_size[of_size]
+        holes.popleft()
+        if not holes:
+            del self._by_size[of_size], self._sizes[bisect_left(self._sizes, of_size)]
         offset = oldest[1]
         self._free(offset + size, of_size - size)
         return offset
