@@ -11,7 +11,7 @@ from spyre_mlir import encodings, ir
 from spyre_mlir.accesses import device_coordinates, stick_symbols
 from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.extents import parse
-from spyre_mlir.forming import form_kernel
+from spyre_mlir.kernel_forming import form_kernel
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import stick_dim
 from spyre_mlir.operations import (

@@ -20,7 +20,7 @@ from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.dialects import spyre
 from spyre_mlir.extents import Extent, divisor
 from spyre_mlir.formats import device_format
-from spyre_mlir.forming import form_kernel
+from spyre_mlir.kernel_forming import form_kernel
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import contiguous_strides
 from spyre_mlir.operations import first_trip, storage_of

@@ -21,12 +21,11 @@ from spyre_mlir.diagnostics import Refusal
 from spyre_mlir.forming import (
     Operation,
     Repeat,
-    aligned_operation,
     form,
     form_bundle,
-    form_kernel,
 )
 from spyre_mlir.hardware import STICK_BYTES
+from spyre_mlir.kernel_forming import aligned_operation, form_kernel
 from spyre_mlir.kernels import Dim, Kernel
 from spyre_mlir.layouts import Layout, contiguous_strides, device_layout
 from spyre_mlir.quasiaffine import Expression, linear
