@@ -8,7 +8,7 @@ import json
 import sys
 from pathlib import Path
 
-from _spyre_tools.compile import _positive, planning
+from _spyre_tools.compile import _positive, planning, planning_arguments
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--span-limit", type=_positive, metavar="BYTES", help="largest span of one core, in bytes"
     )
+    planning_arguments(parser)
     parser.add_argument(
         "--plan",
         action=argparse.BooleanOptionalAction,
@@ -47,6 +48,9 @@ def execute(options: argparse.Namespace) -> int:
         span_limit=options.span_limit or SPAN_LIMIT_BYTES,
         plan=planning(options.plan),
         policy=options.policy,
+        remainder=options.remainder,
+        reductions=options.reductions,
+        division=options.division,
     )
     if options.format == "json":
         json.dump(report.as_json(), sys.stdout, indent=2)

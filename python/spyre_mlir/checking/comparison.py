@@ -63,14 +63,20 @@ def check(
     span_limit: int = SPAN_LIMIT_BYTES,
     plan: bool = True,
     policy: Literal["agree", "intersect"] = "agree",
+    remainder: Literal["never", "fallback", "always"] = "fallback",
+    reductions: Literal["never", "fallback", "always"] = "fallback",
+    division: Literal["ignored", "counted"] = "ignored",
 ) -> Report:
     """Compiles a program as `spyre_mlir.compile` does and runs it on `seeds` inputs, as it is given
     and after every pass, down to its bundle.
 
     Integers and data that is only moved must be equal, floats equal within the tolerance of
     `spyre_mlir.interpreter.validation`; only valid cells are compared. A program that is refused
-    raises what `compile` raises; one that means nothing on these inputs is "not run"."""
-    options = Options(cores, span_limit, plan, policy)
+    raises what `compile` raises; one that means nothing on these inputs is "not run". ValueError
+    without a seed: nothing would be compared."""
+    if seeds < 1:
+        raise ValueError(f"seeds is {seeds}; at least one input is needed to compare results")
+    options = Options(cores, span_limit, plan, policy, remainder, reductions, division)
     if isinstance(program, ir.Module):
         with program.context:
             return check_module(program.operation, options, seeds)

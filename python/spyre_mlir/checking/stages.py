@@ -31,6 +31,9 @@ class Options:
     span_limit: int = SPAN_LIMIT_BYTES
     plan: bool = True
     policy: str = "agree"
+    remainder: str = "fallback"
+    reductions: str = "fallback"
+    division: str = "ignored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,9 @@ def compile_in_stages(module: ir.Operation, options: Options) -> Compiled:
                 span_limit=options.span_limit,
                 plan=options.plan,
                 policy=options.policy,
+                remainder=options.remainder,
+                reductions=options.reductions,
+                division=options.division,
             )
         )
     )

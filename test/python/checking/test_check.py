@@ -237,3 +237,23 @@ def test_programs_that_are_refused() -> None:
         check("")
     with pytest.raises(ir.MLIRError, match="SPY095"):
         check(ADD + ADD.replace("@main", "@other"))
+
+
+@pytest.mark.parametrize("seeds", [0, -1])
+def test_nothing_is_not_the_same(seeds: int) -> None:
+    """Without an input no stage was run, and all were called the same."""
+    with pytest.raises(ValueError, match=f"seeds is {seeds}"):
+        check("func.func @f() { return }", seeds=seeds)
+
+
+def test_plans_are_those_of_the_options() -> None:
+    text = """func.func @f(%x: tensor<40x64xf16>) -> tensor<64xf16> {
+      %0 = spyre.sum %x {dims = [0]} : (tensor<40x64xf16>) -> tensor<64xf16>
+      return %0 : tensor<64xf16> }"""
+    with pytest.raises(ir.MLIRError, match="SPY042"):
+        check(text, span_limit=1024, reductions="never")
+    for options in ({}, {"remainder": "always"}, {"division": "counted"}):
+        report = check(text, span_limit=1024, **options)  # type: ignore[arg-type]
+        assert report.status == "same"
+        tiled = any(stage.name == "spyre-tile" for stage in report.stages)
+        assert tiled == (options != {"division": "counted"})
