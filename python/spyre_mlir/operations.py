@@ -456,14 +456,15 @@ def _access(label: str, buffer: TensorType, flat: Expression, written: bool) -> 
     )
 
 
-def dims_of(op: ir.Operation, kernel: Kernel) -> tuple[tuple[str | None, int, bool], ...]:
-    """(name or None, extent, whether reduced) of each iteration dim; names stand in `spyre.dims`."""
+def dims_of(op: ir.Operation, kernel: Kernel) -> tuple[tuple[str | None, int, bool, int], ...]:
+    """(name or None, extent, whether reduced, elements a stick) of each iteration dim; names stand in `spyre.dims`."""
     names: list[str | None] = [None] * len(kernel.dims)
     if "spyre.dims" in op.attributes:
         for number, name in enumerate(ir.ArrayAttr(op.attributes["spyre.dims"])):
             names[number] = name.value
     return tuple(
-        (name, dim.extent, dim.reduction) for name, dim in zip(names, kernel.dims, strict=True)
+        (name, dim.extent, dim.reduction, dim.stick)
+        for name, dim in zip(names, kernel.dims, strict=True)
     )
 
 

@@ -11,15 +11,17 @@ from spyre_mlir.kernels import Kernel
 from spyre_mlir.tiling.accumulation import accumulation_of
 from spyre_mlir.tiling.plans import Level, TilePlan
 
-DimFact = tuple[str | None, int, bool]
-"""(name or None, extent in elements, whether reduced) of one iteration dim, in iteration order."""
+DimFact = tuple[str | None, int, bool, int]
+"""(name or None, extent in elements, whether reduced, elements a stick or 1) of one iteration dim, in iteration
+order."""
 
 
 def resolve(plan: TilePlan, dims: Sequence[DimFact]) -> TilePlan:
     """The plan with every dim a number and every size an element count.
 
-    A size that is left out is the extent divided by the count, rounded up. Refused (SPY045): a name or number that is
-    no dim of the operation, a reduction dim cut as a parallel one, tiles that do not cover the extent."""
+    A size that is left out is the extent divided by the count, rounded up to whole sticks: there may be fewer tiles
+    than the count then. Refused (SPY045): a name or number that is no dim of the operation, a reduction dim cut as a
+    parallel one, tiles that do not cover the extent."""
     return replace(plan, levels=tuple(_level(level, dims) for level in plan.levels))
 
 
@@ -68,11 +70,12 @@ def _level(level: Level, dims: Sequence[DimFact]) -> Level:
             "SPY045",
             f"the hint cuts {level.kind} dim {number}; the operation has {len(own)} of this kind",
         )
-    extent = own[number][1]
+    _, extent, _, stick = own[number]
     if not extent:
         raise Refusal("SPY045", f"the hint cuts {level.kind} dim {number}, which has no cell")
     if not level.size:
-        size = -(-extent // level.count)
+        size = -(-extent // (level.count * stick)) * stick
+        size = min(size, extent)
         count, remainder = divmod(extent, size)
         return Level(level.kind, number, count, size, remainder)
     if level.extent != extent:
