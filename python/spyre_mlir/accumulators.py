@@ -65,7 +65,7 @@ class Accumulator:
         if not how.wide and not how.combine.divided:
             return value
         plain, buffer = _wide(self.tile, self._stick(), how.element) if how.wide else (type, type)
-        if how.spread:
+        if how.in_lanes:
             plain = buffer = encodings.read(value.type)
         if how.combine.divided:
             value = _made_in("div", [value, _scalar(how.cells, how.element)], plain, buffer)
@@ -73,7 +73,7 @@ class Accumulator:
             value = _made_in("identity", [value], plain, buffer)
         if not how.wide:
             return value
-        if how.spread:
+        if how.in_lanes:
             return _gathered(value, len(type.shape), type)
         if self._stick() is None:
             kept = self._kept()
@@ -96,7 +96,10 @@ class Accumulator:
             types = _wide(self.tile, self._stick(), how.element)
             return [_made_in(name, operands, *types, **given)]
         kept = self._type(how.element)
-        if how.spread:
+        if how.spread and not how.in_lanes:
+            pairs = _pairs(operands[0], name, given)
+            return [_made("sum", [pairs], kept, dims=self._reduced()["dims"], keep_dims=False)]
+        if how.in_lanes:
             kept = _spread_type(kept, len(kept.shape))
         found = _made(name, operands, kept, **given)
         if combine.weighted:
@@ -238,6 +241,16 @@ def _spread(value: ir.Value, dim: int) -> ir.Value:
         value = _made("reshape", [value], _laid(seen))
     dense = _spread_type(tensor, dim)
     return _made("identity", [_made("broadcast", [value], _laid(dense))], dense)
+
+
+def _pairs(value: ir.Value, name: str, given: dict[str, Any]) -> ir.Value:
+    """The moments of each value by itself, of equals that stand in all lanes of a dim behind the others: the operation
+    reduces the last dim, which is that one."""
+    tensor = encodings.read(value.type)
+    shape, valid = (*tensor.shape[:-1], 2), (*tensor.valid[:-1], 2)
+    box = None if valid == shape else valid
+    layout = with_stick(shape, tensor.element, len(shape) - 1)
+    return _made(name, [value], TensorType(shape, tensor.element, layout, valid_shape=box), **given)
 
 
 def _gathered(value: ir.Value, dim: int, type: TensorType) -> ir.Value:

@@ -49,6 +49,12 @@ class Accumulation:
     sparse: bool
     cells: int
 
+    @property
+    def in_lanes(self) -> bool:
+        """Whether the accumulator too has what it found in all lanes of a dim behind its own. Moments
+        of what is spread are those of each value, a pair, and then their sum."""
+        return self.spread and not self.combine.weighted
+
     def kernels(self, levels: Sequence[Level]) -> int:
         """Operations that run on the device under these levels, but for a copy of each tile of the
         result whose sticks of f32 end before its 16-bit ones."""
@@ -69,7 +75,7 @@ class Accumulation:
         into the result where there are several tiles of it."""
         if not self.wide:
             return 1 if self.combine.divided or several else 0
-        return self.combine.divided + (2 if self.spread else 3 if self.sparse else 1)
+        return self.combine.divided + (2 if self.in_lanes else 3 if self.sparse else 1)
 
 
 def divides(levels: Sequence[Level]) -> bool:
