@@ -4,15 +4,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from fuzz_programs import Program
 
-from spyre_mlir import ir
+from spyre_mlir import ir, passmanager
 from spyre_mlir.checking.comparison import check
+from spyre_mlir.checking.stages import passes_of
+from spyre_mlir.compiler import pipeline_of
 from spyre_mlir.diagnostics import Refusal
 
 CODE = re.compile(r"SPY\d{3}")
+
+VERIFIERS = range(1, 11)
+"""Numbers of the codes of the dialects' own verifiers. A program is verified when it is built, so from one that is
+compiled they come from what a pass made."""
+
+BOUNDARIES = range(11, 20)
+"""Those of symbols and boundaries, which a pass checks: they may be about the program as it is given."""
+
+READER = "spyre-verify-valid-regions"
+"""That pass, the last that reads the program as it is given."""
 
 VARYING = re.compile(
     r'"[^"]*":\d+:\d+|spyre\.\w+ op|\([\w/.]*:\d+\)|#spyre\.\S+|tensor<[^ ]*'
@@ -24,7 +38,7 @@ VARYING = re.compile(
 @dataclass(frozen=True)
 class Outcome:
     """`kind` is "same", "not run", a code of a refusal, or "fault". Programs at fault in the same way
-    have one `signature`."""
+    have one `signature`. A verifier's code is a fault where a pass made what it tells of."""
 
     kind: str
     signature: str = ""
@@ -38,7 +52,7 @@ def outcome_of(program: Program, *, seeds: int = 2) -> Outcome:
         report = check(text, seeds=seeds, **program.options)
     except (Refusal, ir.MLIRError) as error:
         code = CODE.search(str(error))
-        if code is not None:
+        if code is not None and not _is_of_a_pass(int(code.group()[3:]), text, program.options):
             return Outcome(code.group())
         return Outcome("fault", _signature(str(error)), str(error))
     except Exception as error:
@@ -49,6 +63,23 @@ def outcome_of(program: Program, *, seeds: int = 2) -> Outcome:
         where = f"{report.fault.level} {report.fault.stage}: {report.fault.detail}"
         return Outcome("fault", _signature(where), report.as_text())
     return Outcome(report.status, "", "" if report.status == "same" else report.as_text())
+
+
+def _is_of_a_pass(number: int, text: str, options: Mapping[str, Any]) -> bool:
+    """Whether a code tells of IR that a pass made: no program that is given may be refused with it."""
+    if number not in BOUNDARIES:
+        return number in VERIFIERS
+    with ir.Context():
+        pipeline = str(passmanager.parse(pipeline_of(**options)))
+        module = ir.Module.parse(text)
+        try:
+            for name, alone in passes_of(pipeline):
+                passmanager.run(passmanager.parse(alone), module.operation)
+                if name == READER:
+                    return True
+        except ir.MLIRError:
+            return False
+    raise AssertionError(f"the pipeline has no {READER}")
 
 
 def _signature(text: str) -> str:

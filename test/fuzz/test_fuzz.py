@@ -13,6 +13,8 @@ from fuzz_outcomes import Outcome, outcome_of
 from fuzz_programs import Program
 from fuzz_reducer import reduce, regression_file
 
+from spyre_mlir.diagnostics import Refusal
+
 SEEDS = 300
 
 LEAST_SHARE = 0.7
@@ -40,6 +42,40 @@ def test_children_that_crash_or_hang_are_seen(monkeypatch: pytest.MonkeyPatch) -
     for script, kind in ((crash, "crash"), (hang, "hang")):
         (line,) = run.outcomes(0, 1, lambda *_, s=script: [run.sys.executable, "-c", s])
         assert line["kind"] == kind and line["seed"] == 0
+
+
+def test_a_verifiers_code_after_a_pass_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With tiles that keep the layout of the whole tensor, which no program asked for."""
+    monkeypatch.setattr("spyre_mlir.windows.retile", lambda layout, *_: layout)
+    found = [outcome_of(Generator(seed).program(), seeds=1) for seed in range(40)]
+    faults = [outcome for outcome in found if "SPY007" in outcome.detail]
+    assert faults and all(o.kind == "fault" and "SPY007" in o.signature for o in faults)
+    assert not any(outcome.kind == "SPY007" for outcome in found)
+
+
+TWICE = """
+func.func @main(%n: index {spyre.extent = "n"}, %m: index {spyre.extent = "n"}, %x: tensor<8x64xf16>)
+    -> tensor<8x64xf16> {
+  %0 = spyre.exp %x : (tensor<8x64xf16>) -> tensor<8x64xf16>
+  return %0 : tensor<8x64xf16>
+}
+"""
+
+
+@pytest.mark.parametrize(("text", "kind"), [(TWICE, "SPY012"), (None, "fault")])
+def test_a_code_of_a_boundary_is_that_of_the_program_or_a_fault(
+    monkeypatch: pytest.MonkeyPatch, text: str | None, kind: str
+) -> None:
+    program = Generator(0).program()
+    if text is not None:
+        monkeypatch.setattr(Program, "text", lambda _: text)
+    else:
+
+        def broken(*_: object, **__: object) -> None:
+            raise Refusal("SPY012", "a symbol is introduced twice")
+
+        monkeypatch.setattr("fuzz_outcomes.check", broken)
+    assert outcome_of(program, seeds=1).kind == kind
 
 
 def test_faults_are_reduced(monkeypatch: pytest.MonkeyPatch) -> None:
