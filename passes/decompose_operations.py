@@ -127,6 +127,9 @@ def _one_result_each(op: ir.Operation) -> bool:
     """One operation for each result that is used: the device has a function for each."""
     used, row = computed_results(op), meaning(op)
     assert row is not None
+    if _is_replicated(op.operands[0]):
+        # The function counts along the one dim that its operand does not run over.
+        op.operands[0] = build("identity", op.operands[0])
     given, rank = attributes(op, row), len(op.operands[0].type.shape)
     scan = _chosen_one if given["k"] == 1 else _topk if rank == 1 else None
     if scan is not None:
@@ -138,6 +141,19 @@ def _one_result_each(op: ir.Operation) -> bool:
     for result in others:
         result.replace_all_uses_with(op.clone().results[result.result_number])
     return bool(others)
+
+
+def _is_replicated(value: ir.Value[ir.Type]) -> bool:
+    """Whether a tensor is a view, maybe of views, of which one replicates cells."""
+    while isinstance(value, ir.OpResult):
+        op = value.owner.operation
+        row = meaning(op)
+        if row is None or row.tiling != "view":
+            return False
+        if row.name == "broadcast" and list(value.type.shape) != list(op.operands[0].type.shape):
+            return True
+        value = op.operands[0]
+    return False
 
 
 def _two_steps(op: ir.Operation) -> ir.Value[ir.Type]:
