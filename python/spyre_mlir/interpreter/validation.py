@@ -40,14 +40,16 @@ class Verdict:
     detail: str = ""
 
 
-def difference(before: Any, after: Any) -> str | None:
-    """How two results differ beyond the tolerance of their element type, None if they do not."""
+def difference(before: Any, after: Any, *, through: str | None = None) -> str | None:
+    """How two results differ beyond the tolerance of their element type, None if they do not.
+
+    `through`: floats were kept in this element type on the way, so its tolerance is the least."""
     if not isinstance(before, Output) or not isinstance(after, Output):
         same = type(before) is type(after) and bool(np.array_equal(before, after, equal_nan=True))
         return None if same else f"{before} before, {after} after"
     if before.bound.element != after.bound.element or before.valid.shape != after.valid.shape:
         return f"{_described(before)} before, {_described(after)} after"
-    wrong = _wrong(before.valid, after.valid, before.bound.element)
+    wrong = _wrong(before.valid, after.valid, before.bound.element, through)
     if not wrong.any():
         return None
     cell = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -61,14 +63,15 @@ def _described(output: Output) -> str:
     return f"{list(output.valid.shape)} of {output.bound.element}"
 
 
-def _wrong(a: Array, b: Array, element: str) -> Array:
+def _wrong(a: Array, b: Array, element: str, through: str | None) -> Array:
     if not is_float(element):
         return np.asarray(a != b)
+    tolerance = max(TOLERANCES[e] for e in (element, through) if e is not None)
     x, y = a.astype(np.float64), b.astype(np.float64)
     finite = x[np.isfinite(x)]
     size = np.sqrt(np.mean(finite**2)) if finite.size else 0.0
     with np.errstate(all="ignore"):
-        near = np.abs(x - y) <= TOLERANCES[element] * np.maximum(max(1.0, size), np.abs(x))
+        near = np.abs(x - y) <= tolerance * np.maximum(max(1.0, size), np.abs(x))
     near &= np.isfinite(x) & np.isfinite(y)
     return np.asarray(~(near | (x == y) | (np.isnan(x) & np.isnan(y))))
 
