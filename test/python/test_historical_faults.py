@@ -20,6 +20,7 @@ from spyre_mlir.checking.comparison import check
 from spyre_mlir.checking.stages import Options, compile_in_stages
 from spyre_mlir.compiler import Bundle
 from spyre_mlir.diagnostics import Refusal
+from spyre_mlir.hardware import SPAN_LIMIT_BYTES
 from spyre_mlir.interpreter import execute
 from spyre_mlir.interpreter.placement import read_placement
 from spyre_mlir.interpreter.validation import difference
@@ -154,12 +155,12 @@ def test_loops_keep_step(name: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize("cores", [1, 2, 3, 8, 32])
-@pytest.mark.parametrize("limit", [1024, 4096, 1 << 28])
+@pytest.mark.parametrize("limit", [1024, 4096, SPAN_LIMIT_BYTES])
 @pytest.mark.parametrize("policy", ["agree", "intersect"])
 def test_options_do_not_change_what_is_computed(cores: int, limit: int, policy: str) -> None:
     body = of(cores, t(8, 4, 128), t(4, 128))(lambda x, y: b.mul(b.add(x, y), b.exp(x)))
     checked(body, span_limit=limit, policy=policy)
-    if limit == 1 << 28:
+    if limit == SPAN_LIMIT_BYTES:
         checked(body, span_limit=limit, policy=policy, plan=False)
 
 
