@@ -98,7 +98,7 @@ def batches(options: argparse.Namespace) -> Iterator[tuple[int, int]]:
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Runs the seeds; the summary."""
+    """Runs the seeds; the summary. Faults are told on stderr as they are found."""
     kinds: Counter[str] = Counter()
     faults: dict[str, dict[str, Any]] = {}
     started = time.monotonic()
@@ -111,6 +111,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                     faults.setdefault(line["signature"], line).setdefault("seeds", []).append(
                         line["seed"]
                     )
+                    print(f"seed {line['seed']}: {line['signature']}", file=sys.stderr, flush=True)
     total = sum(kinds.values())
     compiled = kinds["same"] + kinds["not run"]
     return {
