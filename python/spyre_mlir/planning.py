@@ -222,6 +222,7 @@ class Members:
         name, kernel = f"'{op.name}'", kernel_of(op)
         if kernel is None:
             results = tuple(self._buffer(result) for result in op.results)
+            self.builder.made(results)
             reads = [(self._buffer(value), ()) for value in op.operands if _is_tensor(value)]
             return Member(name, results, through=tuple(reads))
         hint = read_plan(op.attributes[PLAN]) if planned and PLAN in op.attributes else None

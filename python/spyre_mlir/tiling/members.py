@@ -117,6 +117,10 @@ class Builder:
             escapes,
         )
 
+    def made(self, buffers: Iterable[str]) -> None:
+        """These buffers are written by what has no kernel: no dim of theirs is followed."""
+        self._written.update((buffer, ()) for buffer in buffers)
+
     def _coordinates(self, kernel: Kernel) -> list[tuple[Expression, ...]]:
         """The host coordinates of every access; none where it is indirect."""
         if id(kernel) not in self._cells:
