@@ -134,7 +134,10 @@ def _one_result_each(op: ir.Operation) -> bool:
     scan = _chosen_one if given["k"] == 1 else _topk if rank == 1 else None
     if scan is not None:
         for result in used:
-            result.replace_all_uses_with(scan(op, given, result.result_number))
+            new = scan(op, given, result.result_number)
+            if new.type != result.type:  # a symbol of one value is that value
+                new.set_type(result.type)
+            result.replace_all_uses_with(new)
         op.erase()
         return True
     *others, _ = used
