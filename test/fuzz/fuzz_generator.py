@@ -210,8 +210,8 @@ def _broadcasts(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 def _unary(d: _Drawing) -> Drawn:
     a = d.floating()
     op = d.random.choice(UNARY)
-    if a is not None and op == "floor" and d.type_of(a).element == "bf16":
-        op = "identity"  # see _compare
+    if a is not None and op in ("floor", "log") and d.type_of(a).element == "bf16":
+        op = "identity"  # of bf16 kept as a half: what is nearly an integer, or nearly zero, may jump
     return None if a is None else (op, [a], {})
 
 
