@@ -34,6 +34,7 @@ from spyre_mlir.prover import Facts, less_equal
 from spyre_mlir.quasiaffine import ZERO
 from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.sdsc.model import Hbm, Sdsc
+from spyre_mlir.sticks import lies_in_pairs, pairs_of
 
 REDUCED_CELLS = "1 / number of reduced cells"
 """What the operation table writes for a constant that follows from the shapes."""
@@ -65,6 +66,7 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
         )
     _check_some_cell(op, kernel)
     _check_sparse(op, kernel)
+    _check_pairs(op, row)
     _check_whole_sticks(op, kernel)
     constants = _constants(op, row, kernel)
     places = list(_places(op, row))
@@ -171,6 +173,17 @@ def _check_sparse(op: ir.Operation, kernel: Kernel) -> None:
                 remedy="keep the reduced dim in the shape (keep_dims) and broadcast along it, or reduce a dim that "
                 "is not on the stick",
             )
+
+
+def _check_pairs(op: ir.Operation, row: Op) -> None:
+    """A pair of moments is read and written in lanes 0 and 1 of a stick."""
+    pairs = pairs_of(op, row)
+    if pairs is not None and not lies_in_pairs(pairs):
+        raise Refusal(
+            "SPY098",
+            f"'{op.name}': the pairs of moments do not lie in lanes 0 and 1 of one stick each",
+            remedy="put their last dim on the stick",
+        )
 
 
 def _check_whole_sticks(op: ir.Operation, kernel: Kernel) -> None:

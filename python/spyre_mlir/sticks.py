@@ -25,7 +25,7 @@ from spyre_mlir.layouts import (
 )
 from spyre_mlir.operations import attributes, domain_of, first_trip, layout_of, meaning, storage_of
 from spyre_mlir.optable import Domain, Linear, Op
-from spyre_mlir.quasiaffine import symbol
+from spyre_mlir.quasiaffine import Expression, symbol
 from spyre_mlir.tensors import TensorType
 
 CHOOSES = ("value", "target")
@@ -77,13 +77,31 @@ def _stick(layout: Layout, shape: tuple[int, ...]) -> int | None:
 
 
 def _seen_stick(value: ir.Value) -> int | None:
+    seen = _lane(value).symbols()
+    return int(seen[0][1:]) if len(seen) == 1 else None
+
+
+def _lane(value: ir.Value) -> Expression:
+    """The lane of a tensor's cell, over one symbol for each dim (`d0`, `d1`, ...), through all views."""
     shape = tuple(value.type.shape)
     extents = {f"d{i}": extent for i, extent in enumerate(shape)}
     storage = storage_of(value, tuple(symbol(name) for name in extents), extents)
     flat = first_trip(storage.flat, extents)
     access = Access("", "", storage.layout, str(value.type.element_type), flat)
-    seen = device_coordinates(access, extents)[-1].symbols()
-    return int(seen[0][1:]) if len(seen) == 1 else None
+    return device_coordinates(access, extents)[-1]
+
+
+def pairs_of(op: ir.Operation, row: Op) -> ir.Value | None:
+    """The tensor of which an operation reads or writes pairs in lanes 0 and 1 of a stick; None if there is none."""
+    if row.rule == "norm_scale":
+        return op.operands[0]
+    return op.results[0] if row.rule == "moments" else None
+
+
+def lies_in_pairs(value: ir.Value) -> bool:
+    """Whether the two cells of each row lie in lanes 0 and 1 of one stick: a view may show one cell as both, or cells
+    of two sticks."""
+    return _lane(value) == symbol(f"d{len(value.type.shape) - 1}")
 
 
 def view_layout(view: ir.Operation) -> tuple[Layout | None, bool]:
