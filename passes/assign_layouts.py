@@ -21,14 +21,7 @@ from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
 from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.retyping import Key, Retyping
-from spyre_mlir.sticks import (
-    Sticks,
-    lies_in_pairs,
-    stick_of,
-    sticks,
-    view_layout,
-    with_stick,
-)
+from spyre_mlir.sticks import Sticks, stick_of, sticks, view_layout, with_stick
 
 
 @dataclass(frozen=True)
@@ -89,6 +82,8 @@ class _Assigner:
         self.turned: dict[tuple[ir.Type, int], ir.Type] = {}
         """Type of whole sticks, dim -> the type with that dim on the stick."""
         self.transposed: dict[tuple[Hashable, ...], ir.Type] = {}
+        self.moved: set[ir.Value] = set()
+        """Values that lie otherwise than was written, so that views of them do as well."""
         self.made: Made = {}
         self.masks = partial_sticks.Masks(
             function.regions[0].blocks[0], partial(self._laid, made={})
@@ -142,12 +137,13 @@ class _Assigner:
                 return self._in_place_of(op, made)
             if op.name == WRITE:
                 self._own_destination(op, made)
+                whole = op.operands[DESTINATION].type
+                if _lies_otherwise(op.results[0].type, whole):
+                    self._retype(op.results[0], whole)
                 _fill_in_place(op, self.previous)
             new = self._in_place_of(op, made)
             if new is not None:
                 return new
-            if row.rule == "norm_scale":
-                self._paired(op, made)
             wanted = self._sticks(op, row)
             for number, dim in wanted.operands:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
@@ -175,6 +171,8 @@ class _Assigner:
         with ir.InsertionPoint(op), op.location:
             new = rewrite(op, stick, self.masks, partial(self._laid, made=made))
         if new is not None:
+            if _lies_otherwise(op.results[0].type, new.type):
+                self.moved.add(new)
             op.results[0].replace_all_uses_with(new)
             op.erase()
             self.erased = op
@@ -195,10 +193,10 @@ class _Assigner:
         if carried:
             inside = list(op.regions[0].blocks[0].arguments)[1:]
             for value, argument in zip(carried, inside, strict=True):
-                argument.set_type(value.type)
+                self._retype(argument, value.type)
         self._blocks(op, number + 1, self.listing.ends[number])
         for value, result in zip(carried, op.results, strict=False):
-            result.set_type(value.type)
+            self._retype(result, value.type)
         for result in op.results:
             self._assign(result, None)
 
@@ -263,20 +261,7 @@ class _Assigner:
         with ir.InsertionPoint(op), op.location:
             copy = self._laid(spyre.IdentityOp(plain, value).result, made)
         op.operands[DESTINATION] = copy
-        op.results[0].set_type(copy.type)
-
-    def _paired(self, op: ir.Operation, made: Made) -> None:
-        """Pairs of which both cells are read from one stick lie there: turned, or copied, if they do not."""
-        value = op.operands[0]
-        if lies_in_pairs(value):
-            return
-        last = len(value.type.shape) - 1
-        if stick_of(value) not in (None, last):
-            op.operands[0] = self._restickified(op, value, last, made)
-            return
-        plain = encodings.write(replace(encodings.read(value.type), layout=None, window=False))
-        with ir.InsertionPoint(op), op.location:
-            op.operands[0] = self._laid(spyre.IdentityOp(plain, value).result, made)
+        self._retype(op.results[0], copy.type)
 
     def _results(self, op: ir.Operation, wanted: Sticks) -> None:
         for result, stick in zip(op.results, wanted.results, strict=True):
@@ -288,11 +273,18 @@ class _Assigner:
 
     def _assign_view(self, op: ir.Operation) -> None:
         result = encodings.read(op.results[0].type)
-        if result.layout is not None:
+        if result.layout is not None and op.operands[0] not in self.moved:
             return
         layout, window = view_layout(op)
-        op.results[0].set_type(encodings.write(replace(result, layout=layout, window=window)))
+        type = encodings.write(replace(result, layout=layout, window=window))
+        self._retype(op.results[0], type)
         self.assigned += 1
+
+    def _retype(self, value: ir.Value, type: ir.Type) -> None:
+        """Gives a value another type; where it was written to lie otherwise, its views follow."""
+        if _lies_otherwise(value.type, type):
+            self.moved.add(value)
+        value.set_type(type)
 
     def _assign(self, value: ir.Value, layout: Layout | None) -> None:
         type = value.type
@@ -352,6 +344,14 @@ PARTIAL: dict[str, tuple[int, partial_sticks.Rewrite]] = {
     "spyre.restickify": (0, partial_sticks.restickified),
 }
 """Operation -> the operand whose sticks count, and what takes its place where it begins or ends within one."""
+
+
+def _lies_otherwise(written: ir.Type, type: ir.Type) -> bool:
+    """Whether a type says another layout, or another window flag, than the written one, which has a layout."""
+    if written == type or not isinstance(written, ir.RankedTensorType):
+        return False
+    old, new = encodings.read(written), encodings.read(type)
+    return old.layout is not None and (old.layout, old.window) != (new.layout, new.window)
 
 
 def _ends_with_stick(value: ir.Value) -> bool:
