@@ -21,7 +21,14 @@ from spyre_mlir.passmanager import Pass, statistic
 from spyre_mlir.properties import LAYOUTS
 from spyre_mlir.region_reader import RegionReader
 from spyre_mlir.retyping import Key, Retyping
-from spyre_mlir.sticks import Sticks, stick_of, sticks, view_layout, with_stick
+from spyre_mlir.sticks import (
+    Sticks,
+    lies_in_pairs,
+    stick_of,
+    sticks,
+    view_layout,
+    with_stick,
+)
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,8 @@ class _Assigner:
             new = self._in_place_of(op, made)
             if new is not None:
                 return new
+            if row.rule == "norm_scale":
+                self._paired(op, made)
             wanted = self._sticks(op, row)
             for number, dim in wanted.operands:
                 op.operands[number] = self._restickified(op, op.operands[number], dim, made)
@@ -262,6 +271,19 @@ class _Assigner:
             copy = self._laid(spyre.IdentityOp(plain, value).result, made)
         op.operands[DESTINATION] = copy
         self._retype(op.results[0], copy.type)
+
+    def _paired(self, op: ir.Operation, made: Made) -> None:
+        """Pairs of which both cells are read from one stick lie there: turned, or copied, if they do not."""
+        value = op.operands[0]
+        if lies_in_pairs(value):
+            return
+        last = len(value.type.shape) - 1
+        if stick_of(value) not in (None, last):
+            op.operands[0] = self._restickified(op, value, last, made)
+            return
+        plain = encodings.write(replace(encodings.read(value.type), layout=None, window=False))
+        with ir.InsertionPoint(op), op.location:
+            op.operands[0] = self._laid(spyre.IdentityOp(plain, value).result, made)
 
     def _results(self, op: ir.Operation, wanted: Sticks) -> None:
         for result, stick in zip(op.results, wanted.results, strict=True):
