@@ -31,6 +31,7 @@ from spyre_mlir.sdsc.model import Hbm
 from spyre_mlir.stick_widths import TRUTH, lanes_of, stored_as
 from spyre_mlir.sticks import stick_of, with_stick
 from spyre_mlir.tensors import TensorType
+from spyre_mlir.unwritten import literal_offset, readable
 
 Value = ir.Value[ir.Type]
 
@@ -206,10 +207,10 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
 
     `stick` is the dim of the destination on the stick. None where the insertion can stay as it is, or has to."""
     source, destination = (encodings.read(value.type) for value in list(op.operands)[:2])
-    start, lanes = _literal(op, 2, stick), lanes_of(source.element)
+    start, lanes = literal_offset(op, 2, stick), lanes_of(source.element)
     region = source.valid
     if start is not None and not isinstance(region[stick], int):
-        return _inserted_by_rows(op, stick, start, lay)
+        return _inserted_by_rows(op, stick, start, masks, lay)
     literal = all(isinstance(extent, int) for extent in region)
     if start is None or (start % lanes and not literal):
         return None
@@ -233,12 +234,15 @@ def inserted(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | No
         base = runs[0].at
         move = Move(stick, 0, region[stick], start - base, runs[-1].at + runs[-1].extent - base)
         value = relocated(value, move, lay)
+    target = readable(op, stick, _kept_lanes(runs, held), lay, _again(stick, masks, lay))
     for run in runs:
         target = _written(op, target, stick, run, value, base, masks, lay)
     return target
 
 
-def _inserted_by_rows(op: ir.Operation, stick: int, start: int, lay: Lay) -> Value | None:
+def _inserted_by_rows(
+    op: ir.Operation, stick: int, start: int, masks: Masks, lay: Lay
+) -> Value | None:
     """The destination after an insertion that may end within a stick, where is known when the bundle runs: with the
     sticks of both turned onto a dim of which all is written, its cells end with a row."""
     value, target = list(op.operands)[:2]
@@ -251,6 +255,9 @@ def _inserted_by_rows(op: ir.Operation, stick: int, start: int, lay: Lay) -> Val
         return None
     if other is None or source.element not in TURNED:
         raise _not_by_rows(op, stick, start, source)
+    held = whole.valid[stick]
+    kept = [(0, held if isinstance(held, int) else whole.shape[stick])]
+    target = readable(op, stick, kept, lay, _again(stick, masks, lay))
     seen, onto = _turned(value, stick, other, lay), _turned(target, stick, other, lay)
     if encodings.read(seen.type).shape != source.shape:
         rows = _resized(source.shape, other, encodings.read(seen.type).shape[other])
@@ -277,7 +284,7 @@ def _not_by_rows(op: ir.Operation, stick: int, start: int, source: TensorType) -
 def _covered(op: ir.Operation, source: TensorType, whole: TensorType) -> list[int]:
     """The dims along which an insertion writes all that its destination holds."""
     same = (a == b and isinstance(a, int) for a, b in zip(source.valid, whole.valid, strict=True))
-    return [d for d, equal in enumerate(same) if equal and _literal(op, 2, d) == 0]
+    return [d for d, equal in enumerate(same) if equal and literal_offset(op, 2, d) == 0]
 
 
 def _offsets(op: ir.Operation) -> dict[str, list[int]]:
@@ -295,6 +302,29 @@ def _cut(value: Value, shape: Sequence[int], valid: Sequence[Extent]) -> Value:
 def is_unwritten(destination: Value) -> bool:
     """Whether no cell of a destination has been written yet."""
     return isinstance(destination, ir.OpResult) and destination.owner.name == "spyre.empty"
+
+
+def _again(stick: int, masks: Masks, lay: Lay) -> Callable[[ir.Operation], None]:
+    """Lays an insertion out that was, before its destination was filled."""
+
+    def redo(op: ir.Operation) -> None:
+        with ir.InsertionPoint(op), op.location:
+            new = inserted(op, stick, masks, lay)
+        if new is not None:
+            op.results[0].replace_all_uses_with(new)
+            op.erase()
+
+    return redo
+
+
+def _kept_lanes(runs: Sequence[Piece], held: int) -> list[tuple[int, int]]:
+    """The elements along the stick that are read and written as they were, first and behind the last."""
+    kept = []
+    for run in runs:
+        if run.lanes is not None:
+            first, last = (run.at + lane for lane in run.lanes)
+            kept += [(run.at, first), (last, min(run.at + run.extent, held))]
+    return [(first, last) for first, last in kept if first < last]
 
 
 def _written(
@@ -384,7 +414,7 @@ def _check_turned(op: ir.Operation, element: str, what: str, lanes: int) -> None
 def windowed(op: ir.Operation, stick: int, masks: Masks, lay: Lay) -> Value | None:
     """The tensor in the place of a slice that begins within a stick of its source; None where it can stay a view."""
     source = encodings.read(op.operands[0].type)
-    start = _literal(op, 1, stick)
+    start = literal_offset(op, 1, stick)
     lanes = lanes_of(source.element)
     if start is None or start % lanes == 0:
         return None
@@ -523,10 +553,3 @@ def _is_statable(value: Value) -> bool:
 
 
 Rewrite = Callable[[ir.Operation, int, Masks, Lay], "Value | None"]
-
-
-def _literal(op: ir.Operation, first: int, dim: int) -> int | None:
-    """The offset of a slice or insertion along a dim, if it is static."""
-    marker = ir.ShapedType.get_dynamic_stride_or_offset()
-    static = ir.DenseI64ArrayAttr(op.attributes["static_offsets"])[dim]
-    return None if static == marker else int(static)
