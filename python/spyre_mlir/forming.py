@@ -161,7 +161,7 @@ def form(operation: Operation, *, k_fast: bool = True) -> Sdsc:
     matmul = operation.function in MATMULS
     listed = operation.is_reduction and not _own_dims_only(operation)
     return Sdsc(
-        function=_function(operation, frame, operands),
+        function=_function(operation, operands),
         unit="pt" if matmul else "sfp",
         dims=tuple(
             Dim(frame.labels[s], e, frame.symbolic.get(s)) for s, e in frame.extents.items()
@@ -307,10 +307,6 @@ def _in_order(operation: Operation) -> tuple[Symbol, ...]:
     if operation.function not in MATMULS:
         return operation.symbols
     return tuple(sorted(operation.symbols, key=lambda symbol: symbol.origin is not None))
-
-
-def _rounded_up(extent: int, unit: int) -> int:
-    return -(-extent // unit) * unit
 
 
 def _widths(operation: Operation) -> dict[str, int]:
@@ -460,7 +456,7 @@ def moved(place: Hbm | Lx, nbytes: int) -> Hbm | Lx:
 # --- function, mask, constants ------------------------------------------------------------------
 
 
-def _function(operation: Operation, frame: _Frame, operands: Sequence[SdscOperand]) -> str:
+def _function(operation: Operation, operands: Sequence[SdscOperand]) -> str:
     if not operation.is_reduction or _own_dims_only(operation):
         return operation.function
     in_stick = _stands_in_stick(operands[-1])

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import gcd, lcm
+from math import lcm
 
 from spyre_mlir.accesses import Access, stick_symbols
 from spyre_mlir.extents import divisor, parse
-from spyre_mlir.quasiaffine import Expression, Quotient
+from spyre_mlir.value_ranges import period
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +99,6 @@ def window_granules(accesses: Iterable[Access]) -> dict[str, int]:
         if access.index.is_linear:
             continue
         for symbol in access.index.symbols():
-            period, _ = _repetition(access.index, symbol)
-            granules[symbol] = lcm(granules.get(symbol, 1), period)
+            steps, _ = period(access.index, symbol)
+            granules[symbol] = lcm(granules.get(symbol, 1), steps)
     return granules
-
-
-def _repetition(expression: Expression, symbol: str) -> tuple[int, int]:
-    """(steps of the symbol after which an expression repeats, but for a rise; that rise)."""
-    period, rises = 1, []
-    for atom, coefficient in expression.terms:
-        if isinstance(atom, str):
-            steps, rise = 1, int(atom == symbol)
-        else:
-            steps, rise = _repetition(atom.argument, symbol)
-            modulus = atom.divisor if isinstance(atom, Quotient) else atom.modulus
-            times = modulus // gcd(rise, modulus)
-            steps *= times
-            rise = rise * times // modulus if isinstance(atom, Quotient) else 0
-        rises.append((steps, coefficient * rise))
-        period = lcm(period, steps)
-    return period, sum(period // steps * rise for steps, rise in rises)

@@ -22,8 +22,6 @@ from spyre_mlir.sdsc.model import Cut, Lx, Operand
 
 Index = NDArray[np.int64]
 
-LX_STICKS = LX_BYTES // STICK_BYTES
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -98,11 +98,6 @@ class Operand:
     arity: str = "one"
     elements: tuple[str, ...] | None = None
 
-    @property
-    def scalar_allowed(self) -> bool:
-        """Whether a scalar of the element type may stand here."""
-        return self.kind in ("scalar", "either")
-
 
 @dataclass(frozen=True, slots=True)
 class Result:
