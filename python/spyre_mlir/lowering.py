@@ -69,7 +69,7 @@ def lower(op: ir.Operation) -> tuple[Sdsc, ...]:
     _check_pairs(op, row)
     _check_whole_sticks(op, kernel)
     constants = _constants(op, row, kernel)
-    places = list(_places(op, row))
+    places = list(_places(op))
     splits = op.attributes["spyre.division"].splits
     return tuple(
         form_kernel(
@@ -125,7 +125,7 @@ def _kept(results: list[int], row: Op, kernel: Kernel) -> list[list[int]]:
     return [[*reads, writes[result]] for result in results]
 
 
-def _places(op: ir.Operation, row: Op) -> Iterator[Hbm]:
+def _places(op: ir.Operation) -> Iterator[Hbm]:
     """Where the buffer of each access begins, in the order of the kernel's accesses: at 0 of the value's own."""
     domain = domain_of(op)
     start = [ZERO] * len(domain.extents)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from spyre_mlir import ir, passmanager
 from spyre_mlir.compiler import Bundle, bundle_of, pipeline_of
@@ -59,19 +59,7 @@ def compile_in_stages(module: ir.Operation, options: Options) -> Compiled:
     """Compiles a copy of a module pass by pass, keeping a copy after each.
 
     Raises what `spyre_mlir.compile` raises."""
-    pipeline = str(
-        passmanager.parse(
-            pipeline_of(
-                cores=options.cores,
-                span_limit=options.span_limit,
-                plan=options.plan,
-                policy=options.policy,
-                remainder=options.remainder,
-                reductions=options.reductions,
-                division=options.division,
-            )
-        )
-    )
+    pipeline = str(passmanager.parse(pipeline_of(**asdict(options))))
     current = module.clone()
     found = [Stage(GIVEN, current.clone())]
     before, placed = str(current), False

@@ -245,7 +245,7 @@ class Machine:
         store = self.store(own)
         dtype = STORED[own.operand.format]
         lanes = _stick(own, result.values.astype(dtype, copy=False), sticks.shape)
-        rows, shadow = _rows(own, lanes, dtype.itemsize)
+        rows, shadow = _rows(lanes)
         if result.poison is not None:
             marks = _stick(own, result.poison, sticks.shape)
             bytes = np.repeat(marks, dtype.itemsize, axis=-1).astype(np.uint8) * POISON
@@ -325,7 +325,7 @@ def _stick(own: Place, tensor: Array, shape: Sequence[int]) -> Array:
     return np.moveaxis(lanes, 2 * own.stick + 2, -1) if own.packed else lanes
 
 
-def _rows(own: Place, lanes: Array, itemsize: int) -> tuple[Array, Array]:
+def _rows(lanes: Array) -> tuple[Array, Array]:
     """The bytes of whole sticks and their shadow: lanes behind the given ones hold no data."""
     bytes = np.ascontiguousarray(lanes).view(np.uint8)
     if bytes.shape[-1] == STICK_BYTES:

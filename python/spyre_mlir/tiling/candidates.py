@@ -199,7 +199,7 @@ def constraints_of(kernel: Kernel, limit: int, compact: Collection[str]) -> tupl
 
     `compact` names the buffers that are not full size: each holds one tile."""
     extents = kernel.extents
-    rounded = _rounded(kernel, extents)
+    rounded = _rounded(kernel)
     found: list[Constraint] = []
     alike: dict[tuple[Layout, Expression], list[Constraint]] = {}
     for access in kernel.accesses:
@@ -239,7 +239,7 @@ def temporary_constraints(kernel: Kernel, limit: int) -> tuple[Constraint, ...]:
     return constraints_of(replace(kernel, accesses=accesses), limit // GROWTH, compact)
 
 
-def _rounded(kernel: Kernel, extents: Mapping[str, int]) -> dict[str, int] | None:
+def _rounded(kernel: Kernel) -> dict[str, int] | None:
     """The extents rounded up to whole sticks; None if they are whole already."""
     for dim in kernel.dims:
         if dim.extent % dim.stick:
